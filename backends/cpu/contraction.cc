@@ -1,0 +1,236 @@
+// backends/cpu/contraction.cc -- `dot_general` as a batch of matrix products
+//
+// Each operand is seen as a stack of matrices. Eigen multiplies floats, taking transposes as
+// strides; 16-bit floats are widened to f32 once and rounded once; integers wrap in loops of our
+// own, which Eigen would not do faster.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hom/backends/cpu/copy.h>
+#include <hom/backends/cpu/elementwise.h>
+#include <hom/backends/cpu/registration.h>
+
+namespace hom::cpu {
+namespace {
+
+/// Some axes of an array, in order.
+struct Part {
+  Shape shape;
+  Shape strides;
+
+  void add(const Array& x, std::int64_t axis) {
+    shape.push_back(x.type.shape[static_cast<std::size_t>(axis)]);
+    strides.push_back(x.strides[static_cast<std::size_t>(axis)]);
+  }
+  std::int64_t size() const { return element_count(shape); }
+};
+
+Part part_of(const Array& x, const Shape& axes) {
+  Part part;
+  for (const std::int64_t axis : axes) part.add(x, axis);
+  return part;
+}
+
+/// The axes in neither list.
+Part rest_of(const Array& x, const Shape& a, const Shape& b) {
+  Part part;
+  for (std::int64_t axis = 0; axis < x.type.rank(); ++axis) {
+    const bool is_taken = std::find(a.begin(), a.end(), axis) != a.end() ||
+                          std::find(b.begin(), b.end(), axis) != b.end();
+    if (!is_taken) part.add(x, axis);
+  }
+  return part;
+}
+
+/// A matrix of each batch: strides in elements; the batch's own axes are apart.
+template <class T>
+struct Matrices {
+  const T* data;
+  std::int64_t rows, columns;
+  std::int64_t row_stride, column_stride;
+  Part batch;
+};
+
+/// Whether the part can be walked with one stride, and which: 1 where it has at most one element.
+bool has_one_stride(const Part& part, std::int64_t& stride) {
+  const AxisList<1> axes = merge_axes<1>(part.shape, {&part.strides});
+  stride = axes.empty() ? 1 : axes[0].strides[0];
+  return axes.size() <= 1;
+}
+
+/// Whether Eigen can take the matrix as it lies: one axis without gaps, the other one stepping
+/// forwards.
+template <class T>
+bool is_plain(const Matrices<T>& m) {
+  const bool by_rows = m.column_stride == 1 && m.row_stride >= 1;
+  const bool by_columns = m.row_stride == 1 && m.column_stride >= 1;
+  return by_rows || by_columns;
+}
+
+/// `x` as matrices of `T`: a view of its elements where possible, else of a copy that `storage`
+/// keeps.
+template <class T, class Stored>
+Matrices<T> matrices_of(const Array& x, const Part& batch, const Part& rows, const Part& columns,
+                        std::vector<T>& storage) {
+  Matrices<T> m{nullptr, rows.size(), columns.size(), 0, 0, batch};
+  if constexpr (sizeof(T) == sizeof(Stored)) {
+    m.data = reinterpret_cast<const T*>(first_byte(x));
+    if (has_one_stride(rows, m.row_stride) && has_one_stride(columns, m.column_stride) &&
+        is_plain(m))
+      return m;
+  }
+  Part all = batch;
+  for (const Part* part : {&rows, &columns}) {
+    all.shape.insert(all.shape.end(), part->shape.begin(), part->shape.end());
+    all.strides.insert(all.strides.end(), part->strides.begin(), part->strides.end());
+  }
+  const Shape dense = row_major_strides(all.shape);
+  storage.resize(static_cast<std::size_t>(x.type.size()));
+  const auto widen = [](const Pointers<2>& at, const std::array<std::int64_t, 2>& strides,
+                        std::int64_t n) {
+    T* to = reinterpret_cast<T*>(at[0]);
+    const Stored* from = reinterpret_cast<const Stored*>(at[1]);
+    for (std::int64_t i = 0; i < n; ++i) to[i * strides[0]] = static_cast<T>(from[i * strides[1]]);
+  };
+  AxisList<2> axes = merge_axes<2>(all.shape, {&dense, &all.strides});
+  prefer_long_rows(axes);
+  for_each_row(axes, {reinterpret_cast<std::byte*>(storage.data()), first_byte(x)},
+               {sizeof(T), sizeof(Stored)}, widen);
+  m.data = storage.data();
+  m.row_stride = m.columns;
+  m.column_stride = 1;
+  m.batch.strides = row_major_strides(batch.shape);
+  for (std::int64_t& stride : m.batch.strides) stride *= m.rows * m.columns;
+  return m;
+}
+
+/// c = a·b for one batch, c row-major without gaps.
+template <scalar::Integer T>
+void multiply(const Matrices<T>& a, const Matrices<T>& b, const T* lhs, const T* rhs, T* c) {
+  std::fill_n(c, a.rows * b.columns, T{0});
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    T* to = c + i * b.columns;
+    for (std::int64_t k = 0; k < a.columns; ++k) {
+      const T factor = lhs[i * a.row_stride + k * a.column_stride];
+      const T* row = rhs + k * b.row_stride;
+      if (b.column_stride == 1) {
+#pragma omp simd
+        for (std::int64_t j = 0; j < b.columns; ++j)
+          to[j] = static_cast<T>(to[j] + factor * row[j]);
+      } else {
+        for (std::int64_t j = 0; j < b.columns; ++j) {
+          to[j] = static_cast<T>(to[j] + factor * row[j * b.column_stride]);
+        }
+      }
+    }
+  }
+}
+
+template <class T, int order>
+using MatrixMap = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, order>, 0,
+                             Eigen::OuterStride<>>;
+
+/// Calls `f` with Eigen's view of a matrix, in whichever order it lies.
+template <class T, class F>
+void with_map(const Matrices<T>& m, const T* data, F&& f) {
+  if (m.column_stride == 1 && m.row_stride >= 1) {
+    f(MatrixMap<T, Eigen::RowMajor>(data, m.rows, m.columns, Eigen::OuterStride<>(m.row_stride)));
+  } else {
+    f(MatrixMap<T, Eigen::ColMajor>(data, m.rows, m.columns,
+                                    Eigen::OuterStride<>(m.column_stride)));
+  }
+}
+
+template <scalar::Float T>
+void multiply(const Matrices<T>& a, const Matrices<T>& b, const T* lhs, const T* rhs, T* c) {
+  using Result = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  Eigen::Map<Result> result(c, a.rows, b.columns);
+  with_map(a, lhs, [&](const auto& left) {
+    with_map(b, rhs, [&](const auto& right) { result.noalias() = left * right; });
+  });
+}
+
+template <class T>
+void multiply_batches(const Matrices<T>& a, const Matrices<T>& b, T* c) {
+  for_each_offset(merge_axes<2>(a.batch.shape, {&a.batch.strides, &b.batch.strides}), 0,
+                  [&](const std::array<std::int64_t, 2>& offsets) {
+                    multiply<T>(a, b, a.data + offsets[0], b.data + offsets[1], c);
+                    c += a.rows * b.columns;
+                  });
+}
+
+/// Computes in `T` on elements stored as `Stored`.
+template <class T, class Stored>
+void contract(const Array& lhs, const Array& rhs, const Attributes& attributes, Array& result) {
+  const Shape& lhs_contract = attributes.shape("lhs_contract");
+  const Shape& rhs_contract = attributes.shape("rhs_contract");
+  const Shape& lhs_batch = attributes.shape("lhs_batch");
+  const Shape& rhs_batch = attributes.shape("rhs_batch");
+  std::vector<T> lhs_storage;
+  std::vector<T> rhs_storage;
+  const Matrices<T> a =
+      matrices_of<T, Stored>(lhs, part_of(lhs, lhs_batch), rest_of(lhs, lhs_contract, lhs_batch),
+                             part_of(lhs, lhs_contract), lhs_storage);
+  const Matrices<T> b =
+      matrices_of<T, Stored>(rhs, part_of(rhs, rhs_batch), part_of(rhs, rhs_contract),
+                             rest_of(rhs, rhs_contract, rhs_batch), rhs_storage);
+  if constexpr (sizeof(T) == sizeof(Stored)) {
+    multiply_batches(a, b, reinterpret_cast<T*>(first_byte(result)));
+  } else {
+    std::vector<T> wide(static_cast<std::size_t>(result.type.size()));
+    multiply_batches(a, b, wide.data());
+    Stored* to = result.data<Stored>();
+    for (const T& value : wide) *to++ = static_cast<Stored>(value);
+  }
+}
+
+TensorList dot_general_kernel(const Invocation& step, TensorList operands) {
+  const Array& a = array_of(operands[0]);
+  const Array& b = array_of(operands[1]);
+  auto result = Array::allocate(step.result_types[0]);
+  if (result->type.size() == 0) return list_of(std::move(result));
+  if (a.type.size() == 0) {  // an empty sum
+    std::memset(first_byte(*result), 0,
+                static_cast<std::size_t>(result->type.size()) * a.type.dtype.size());
+    return list_of(std::move(result));
+  }
+  switch (a.type.dtype.id) {
+    case Dtype::Id::i8:
+    case Dtype::Id::u8:
+      contract<std::uint8_t, std::uint8_t>(a, b, step.attributes, *result);
+      break;
+    case Dtype::Id::i32:
+    case Dtype::Id::u32:
+      contract<std::uint32_t, std::uint32_t>(a, b, step.attributes, *result);
+      break;
+    case Dtype::Id::i64:
+    case Dtype::Id::u64:
+      contract<std::uint64_t, std::uint64_t>(a, b, step.attributes, *result);
+      break;
+    case Dtype::Id::f16:
+      contract<float, float16>(a, b, step.attributes, *result);
+      break;
+    case Dtype::Id::bf16:
+      contract<float, bfloat16>(a, b, step.attributes, *result);
+      break;
+    case Dtype::Id::f32:
+      contract<float, float>(a, b, step.attributes, *result);
+      break;
+    case Dtype::Id::f64:
+      contract<double, double>(a, b, step.attributes, *result);
+      break;
+    case Dtype::Id::boolean:
+      fail(Complaint{"dot_general: no CPU kernel for bool", "convert to an integer dtype first"},
+           step.at);
+  }
+  return list_of(std::move(result));
+}
+
+}  // namespace
+
+void add_contraction_kernels(KernelTable& table) { table.add("dot_general", dot_general_kernel); }
+
+}  // namespace hom::cpu

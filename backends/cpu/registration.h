@@ -1,0 +1,31 @@
+// backends/cpu/registration.h -- one function per file of kernels, which adds them to a table
+#pragma once
+
+#include <hom/backends/cpu/kernel.h>
+
+namespace hom::cpu {
+
+/// One operand, elementwise: `neg` … `erf`, `not`.
+void add_unary_kernels(KernelTable& table);
+/// Two operands, elementwise: `add` … `pow`, `atan2`, `scale`.
+void add_arithmetic_kernels(KernelTable& table);
+/// Comparisons, bits, shifts.
+void add_logic_kernels(KernelTable& table);
+/// `convert`, `bitcast`, `select`.
+void add_conversion_kernels(KernelTable& table);
+/// Leaves, and whatever only changes strides.
+void add_view_kernels(KernelTable& table);
+/// `pad`, `concat`, `update_slice`.
+void add_data_movement_kernels(KernelTable& table);
+/// `gather`, `scatter`, `dynamic_slice`, `dynamic_update_slice`.
+void add_indexing_kernels(KernelTable& table);
+/// `reduce_…`.
+void add_reduction_kernels(KernelTable& table);
+/// `cum…`, `argmax`, `argmin`: what walks along one axis.
+void add_cumulative_kernels(KernelTable& table);
+/// `dot_general`.
+void add_contraction_kernels(KernelTable& table);
+/// `random_bits`.
+void add_random_kernels(KernelTable& table);
+
+}  // namespace hom::cpu

@@ -1,0 +1,324 @@
+// backends/cpu/scalar_math.h -- the one definition of every scalar function
+//
+// Eager and compiled kernels use the same functors, so that they agree bit for bit. A functor
+// accepts exactly the compute types that its primitive has kernels for: `Sin` takes floats, `Add`
+// numbers, `And` bool and integers. None of them has undefined behaviour for any argument.
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+
+#include <hom/backends/cpu/scalar_logic.h>
+#include <hom/backends/cpu/scalar_type.h>
+
+namespace hom::scalar {
+
+// ---- unary, numbers ----
+
+struct Neg {
+  template <Number T>
+  T operator()(T x) const {
+    if constexpr (Integer<T>) {
+      return static_cast<T>(0 - modular(x));
+    } else {
+      return -x;
+    }
+  }
+};
+struct Abs {
+  template <Number T>
+  T operator()(T x) const {
+    if constexpr (Float<T>) {
+      return std::fabs(x);
+    } else {
+      return x < T{0} ? Neg{}(x) : x;
+    }
+  }
+};
+/// −1, 0 or 1; NaN and ±0 are returned as they are.
+struct Sign {
+  template <Number T>
+  T operator()(T x) const {
+    if constexpr (std::is_unsigned_v<T>) {
+      return x != T{0} ? T{1} : T{0};
+    } else {
+      return x > T{0} ? T{1} : x < T{0} ? T{-1} : x;
+    }
+  }
+};
+
+// ---- unary, floats ----
+
+/// Half to even, in the default rounding mode, which Hom never changes.
+struct Round {
+  template <Float T>
+  T operator()(T x) const {
+    return std::nearbyint(x);
+  }
+};
+struct Floor {
+  template <Float T>
+  T operator()(T x) const {
+    return std::floor(x);
+  }
+};
+struct Ceil {
+  template <Float T>
+  T operator()(T x) const {
+    return std::ceil(x);
+  }
+};
+struct Sqrt {
+  template <Float T>
+  T operator()(T x) const {
+    return std::sqrt(x);
+  }
+};
+struct Rsqrt {
+  template <Float T>
+  T operator()(T x) const {
+    return T{1} / std::sqrt(x);
+  }
+};
+struct Exp {
+  template <Float T>
+  T operator()(T x) const {
+    return std::exp(x);
+  }
+};
+struct Expm1 {
+  template <Float T>
+  T operator()(T x) const {
+    return std::expm1(x);
+  }
+};
+struct Log {
+  template <Float T>
+  T operator()(T x) const {
+    return std::log(x);
+  }
+};
+struct Log1p {
+  template <Float T>
+  T operator()(T x) const {
+    return std::log1p(x);
+  }
+};
+struct Sin {
+  template <Float T>
+  T operator()(T x) const {
+    return std::sin(x);
+  }
+};
+struct Cos {
+  template <Float T>
+  T operator()(T x) const {
+    return std::cos(x);
+  }
+};
+struct Tan {
+  template <Float T>
+  T operator()(T x) const {
+    return std::tan(x);
+  }
+};
+struct Asin {
+  template <Float T>
+  T operator()(T x) const {
+    return std::asin(x);
+  }
+};
+struct Acos {
+  template <Float T>
+  T operator()(T x) const {
+    return std::acos(x);
+  }
+};
+struct Atan {
+  template <Float T>
+  T operator()(T x) const {
+    return std::atan(x);
+  }
+};
+struct Sinh {
+  template <Float T>
+  T operator()(T x) const {
+    return std::sinh(x);
+  }
+};
+struct Cosh {
+  template <Float T>
+  T operator()(T x) const {
+    return std::cosh(x);
+  }
+};
+struct Tanh {
+  template <Float T>
+  T operator()(T x) const {
+    return std::tanh(x);
+  }
+};
+struct Asinh {
+  template <Float T>
+  T operator()(T x) const {
+    return std::asinh(x);
+  }
+};
+struct Acosh {
+  template <Float T>
+  T operator()(T x) const {
+    return std::acosh(x);
+  }
+};
+struct Atanh {
+  template <Float T>
+  T operator()(T x) const {
+    return std::atanh(x);
+  }
+};
+struct Erf {
+  template <Float T>
+  T operator()(T x) const {
+    return std::erf(x);
+  }
+};
+/// 1/(1+e^−x), written so that e^−|x| never overflows and very negative x keep their small values.
+struct Logistic {
+  template <Float T>
+  T operator()(T x) const {
+    const T e = std::exp(-std::fabs(x));
+    return (x >= T{0} ? T{1} : e) / (T{1} + e);
+  }
+};
+// ---- binary, numbers ----
+
+struct Add {
+  template <Number T>
+  T operator()(T a, T b) const {
+    if constexpr (Integer<T>) {
+      return static_cast<T>(modular(a) + modular(b));
+    } else {
+      return a + b;
+    }
+  }
+};
+struct Sub {
+  template <Number T>
+  T operator()(T a, T b) const {
+    if constexpr (Integer<T>) {
+      return static_cast<T>(modular(a) - modular(b));
+    } else {
+      return a - b;
+    }
+  }
+};
+struct Mul {
+  template <Number T>
+  T operator()(T a, T b) const {
+    if constexpr (Integer<T>) {
+      return static_cast<T>(modular(a) * modular(b));
+    } else {
+      return a * b;
+    }
+  }
+};
+/// Floats: IEEE. Integers: the floor of the quotient; x/0 = 0; the smallest integer over −1 wraps.
+struct Div {
+  template <Number T>
+  T operator()(T a, T b) const {
+    if constexpr (Float<T>) {
+      return a / b;
+    } else {
+      if (b == T{0}) return T{0};
+      if constexpr (std::is_unsigned_v<T>) {
+        return static_cast<T>(a / b);
+      } else {
+        if (b == T{-1}) return Neg{}(a);
+        const T quotient = static_cast<T>(a / b);
+        const bool inexact = static_cast<T>(a % b) != T{0};
+        return static_cast<T>(quotient - (inexact && (a < T{0}) != (b < T{0}) ? 1 : 0));
+      }
+    }
+  }
+};
+/// The remainder with the sign of the divisor, as NumPy's: zero takes that sign too. Integers: x
+/// rem 0 = x, so that always q·b + r == a; floats: x rem 0 = NaN.
+struct Rem {
+  template <Number T>
+  T operator()(T a, T b) const {
+    if constexpr (Float<T>) {
+      const T r = std::fmod(a, b);
+      if (r == T{0}) return std::copysign(T{0}, b);
+      return (r < T{0}) != (b < T{0}) ? r + b : r;
+    } else {
+      if (b == T{0}) return a;
+      if constexpr (std::is_unsigned_v<T>) {
+        return static_cast<T>(a % b);
+      } else {
+        if (b == T{-1}) return T{0};
+        const T r = static_cast<T>(a % b);
+        return static_cast<T>(r != T{0} && (r < T{0}) != (b < T{0}) ? r + b : r);
+      }
+    }
+  }
+};
+/// The larger one, the first of equals; NaN if either is.
+struct Max {
+  template <Number T>
+  T operator()(T a, T b) const {
+    if constexpr (Float<T>) {
+      return ((a >= b) | (a != a)) ? a : b;
+    } else {
+      return a >= b ? a : b;
+    }
+  }
+};
+/// The smaller one, the first of equals; NaN if either is.
+struct Min {
+  template <Number T>
+  T operator()(T a, T b) const {
+    if constexpr (Float<T>) {
+      return ((a <= b) | (a != a)) ? a : b;
+    } else {
+      return a <= b ? a : b;
+    }
+  }
+};
+/// Floats: std::pow. Integers wrap, 0⁰ = 1. A negative integer exponent is an error that the kernel
+/// raises beforehand; here it counts as the exponent 0.
+struct Pow {
+  template <Number T>
+  T operator()(T base, T exponent) const {
+    if constexpr (Float<T>) {
+      return std::pow(base, exponent);
+    } else {
+      T result{1};
+      for (T left = exponent; left > T{0}; left = static_cast<T>(left >> 1)) {
+        if (left & T{1}) result = Mul{}(result, base);
+        base = Mul{}(base, base);
+      }
+      return result;
+    }
+  }
+};
+
+// ---- binary, floats ----
+
+struct Atan2 {
+  template <Float T>
+  T operator()(T y, T x) const {
+    return std::atan2(y, x);
+  }
+};
+/// The product that is exactly 0 where a factor is, even if the other one is infinite or NaN: the
+/// coefficient of a branch not taken never reaches a gradient. The zero has the product's sign, so that scaling by a
+/// finite factor is multiplication, bit for bit.
+struct Scale {
+  template <Float T>
+  T operator()(T a, T b) const {
+    const T zero = std::copysign(T{0}, a) * std::copysign(T{1}, b);
+    return ((a == T{0}) | (b == T{0})) ? zero : a * b;
+  }
+};
+
+}  // namespace hom::scalar

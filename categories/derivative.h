@@ -1,0 +1,427 @@
+// categories/derivative.h -- derivatives of functions: jvp, vjp, grad, jacobian, hessian, linearize, transpose
+//
+// All of them take a function object and give a function object of the same arguments, so they nest to any order. They
+// differentiate the first argument unless `wrt` says otherwise; a gradient has the structure of the argument, and the
+// leaf of an integer or bool tensor in it is empty (the unit).
+#pragma once
+
+#include <hom/categories/linearize.h>
+#include <hom/categories/transpose.h>
+#include <hom/core/function.h>
+
+namespace hom {
+
+namespace detail {
+template <std::size_t... Is>
+constexpr bool ascending() {
+  std::size_t next = 0;
+  return ((Is >= std::exchange(next, Is + 1)) && ...);
+}
+}  // namespace detail
+
+/// The arguments to differentiate in, counted from 0 and ascending: `wrt<0, 1>`.
+template <std::size_t... Is>
+struct Wrt {
+  static_assert(sizeof...(Is) > 0, "hom: wrt names at least one argument, as in wrt<0>.");
+  static_assert(detail::ascending<Is...>(), "hom: wrt names arguments in ascending order, each once.");
+};
+template <std::size_t... Is>
+inline constexpr Wrt<Is...> wrt{};
+
+/// Which way a Jacobian is built: columns by jvp, rows by vjp, or whichever are fewer.
+enum class Mode { automatic, forward, reverse };
+
+/// x… ↦ value, gradients of the active float inputs. The program has one output, a float of rank 0. Throws otherwise.
+Program value_and_gradient(const Program& program, const std::vector<bool>& active, const Location& at);
+/// x…, dx… ↦ y…, dy… with one dx for each active float input and one dy (perhaps zero) for each float output.
+Program pushforward(const Program& program, const std::vector<bool>& active);
+/// x… ↦ for each output and each active float input, the derivative, shaped output extents then input extents. Throws
+/// where an output is not a float.
+Program jacobian(const Program& program, const std::vector<bool>& active, Mode mode, const Location& at);
+
+namespace detail {
+
+template <std::size_t... Is, class... Args>
+std::vector<bool> active_inputs(Wrt<Is...>, std::size_t captured, const Args&... args) {
+  static_assert(((Is < sizeof...(Args)) && ...), "hom: wrt names an argument that the function does not have.");
+  std::vector<bool> active;
+  std::size_t index = 0;
+  const auto mark = [&](const auto& argument) {
+    const bool varies = ((index == Is) || ...);
+    active.insert(active.end(), leaf_paths(argument).size(), varies);
+    ++index;
+  };
+  (mark(args), ...);
+  active.insert(active.end(), captured, false);
+  return active;
+}
+
+/// The arguments named by wrt: one as itself, several as a tuple.
+template <std::size_t I, class... Args>
+decltype(auto) selected(Wrt<I>, const Args&... args) {
+  return std::get<I>(std::forward_as_tuple(args...));
+}
+template <std::size_t I, std::size_t J, std::size_t... Is, class... Args>
+auto selected(Wrt<I, J, Is...>, const Args&... args) {
+  const auto all = std::forward_as_tuple(args...);
+  return std::tuple{std::get<I>(all), std::get<J>(all), std::get<Is>(all)...};
+}
+
+void require_some_float(bool any, const std::vector<std::string>& types, const Location& at);
+
+/// The structure of a gradient: that of the arguments, with float leaves filled in order and the others empty.
+template <class T>
+TensorsOf<T> gradient_like(const T& arguments, std::span<const Tensor> gradients) {
+  std::size_t next = 0;
+  auto fill = [&](const auto& leaf, const Path&) -> Tensor {
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(leaf)>, Tensor>) {
+      if (leaf.is_empty()) return leaf;
+    }
+    return leaf_type(leaf, Location::current()).dtype.is_float() ? gradients[next++] : Tensor();
+  };
+  return map_leaves(arguments, fill, Path(""));
+}
+
+template <class T>
+void require_float_leaves(const T& arguments, const Location& at) {
+  bool any = false;
+  std::vector<std::string> types;
+  auto look = [&](const auto& leaf, const Path& path) {
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(leaf)>, Tensor>) {
+      if (leaf.is_empty()) return;
+    }
+    const TensorType type = leaf_type(leaf, at);
+    any = any || type.dtype.is_float();
+    types.push_back(path.text() + ": " + to_string(type));
+  };
+  for_each_leaf(arguments, look, Path("argument"));
+  require_some_float(any, types, at);
+}
+
+/// Leaves of a tangent or cotangent product in the dtypes and shapes of the leaves it belongs to; numbers adopt the dtype.
+/// Where the primal leaf is not a float the leaf is ignored, and an empty one is zero.
+template <class Primal, class T>
+std::vector<Tensor> matching_leaves(const char* what, const Primal& primal, const T& given, const Location& at);
+
+/// One tangent or cotangent brought to the type it must have; throws where it cannot be.
+Tensor matched(const char* what, const Operand& given, const TensorType& type, const std::string& path, const Location& at);
+
+template <class Primal, class T>
+std::vector<Tensor> matching_leaves(const char* what, const Primal& primal, const T& given, const Location& at) {
+  static_assert(std::same_as<TensorsOf<Primal>, TensorsOf<T>>,
+                "hom: a tangent or cotangent has the structure of the value it belongs to.");
+  std::vector<TensorType> types;
+  std::vector<std::string> paths;
+  std::vector<bool> skipped;
+  auto read = [&](const auto& leaf, const Path& path) {
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(leaf)>, Tensor>) {
+      if (leaf.is_empty()) {
+        skipped.push_back(true);
+        types.emplace_back();
+        paths.push_back(path.text());
+        return;
+      }
+    }
+    types.push_back(leaf_type(leaf, at));
+    skipped.push_back(!types.back().dtype.is_float());
+    paths.push_back(path.text());
+  };
+  for_each_leaf(primal, read, Path(what));
+  std::vector<Tensor> result;
+  std::vector<std::string> given_paths;
+  std::size_t next = 0;
+  auto match = [&](const auto& leaf, const Path& path) {
+    const std::size_t i = next++;
+    given_paths.push_back(path.text());
+    if (i < types.size() && !skipped[i]) result.push_back(matched(what, Operand(leaf, at), types[i], path.text(), at));
+  };
+  for_each_leaf(given, match, Path(what));
+  require_same_structure(paths, given_paths, at);
+  return result;
+}
+
+}  // namespace detail
+
+/// x… ↦ (f(x…), ∇f): see `value_and_grad`.
+template <class F, class W>
+class ValueAndGrad {
+ public:
+  ValueAndGrad(F f, const Location& at) : f_(std::move(f)), at_(at) {}
+
+  template <ProductType... Args>
+  auto operator()(const Args&... args) const {
+    const auto& chosen = detail::selected(W{}, args...);
+    detail::require_float_leaves(chosen, at_);
+    const auto captured = detail::capture_function(f_, "", at_, args...);
+    const std::vector<bool> active = detail::active_inputs(W{}, captured.captured_operands.size(), args...);
+    const Program both = value_and_gradient(captured.program, active, at_);
+    const std::vector<Tensor> results = apply(both, detail::inputs_of(captured, args...), at_);
+    return std::pair{results[0], detail::gradient_like(chosen, std::span(results).subspan(1))};
+  }
+
+ private:
+  F f_;
+  Location at_;
+};
+
+/// The function that computes f and its gradient, by reverse mode. f returns one float of rank 0.
+template <class F, std::size_t... Is>
+auto value_and_grad(F f, Wrt<Is...>, const Location& at = Location::current()) {
+  return ValueAndGrad<F, Wrt<Is...>>(std::move(f), at);
+}
+template <class F>
+auto value_and_grad(F f, const Location& at = Location::current()) {
+  return ValueAndGrad<F, Wrt<0>>(std::move(f), at);
+}
+
+/// The gradient of f, by reverse mode. f returns one float of rank 0.
+template <class F, std::size_t... Is>
+auto grad(F f, Wrt<Is...> in, const Location& at = Location::current()) {
+  return [both = value_and_grad(std::move(f), in, at)](const auto&... args) { return both(args...).second; };
+}
+template <class F>
+auto grad(F f, const Location& at = Location::current()) {
+  return grad(std::move(f), wrt<0>, at);
+}
+
+/// (x…, dx…) ↦ (f(x…), its directional derivative), by forward mode: all arguments of f, then one tangent for each
+/// argument of `wrt`, with that argument's structure.
+template <class F, class W>
+class Jvp;
+template <class F, std::size_t... Is>
+class Jvp<F, Wrt<Is...>> {
+ public:
+  Jvp(F f, const Location& at) : f_(std::move(f)), at_(at) {}
+
+  template <ProductType... Args>
+  auto operator()(const Args&... args) const {
+    constexpr std::size_t tangent_count = sizeof...(Is);
+    static_assert(sizeof...(Args) > tangent_count, "hom: jvp(f) takes the arguments of f, then one tangent for each argument of wrt.");
+    constexpr std::size_t count = sizeof...(Args) - tangent_count;
+    const auto all = std::forward_as_tuple(args...);
+    return [&]<std::size_t... P, std::size_t... T>(std::index_sequence<P...>, std::index_sequence<T...>) {
+      return run(std::forward_as_tuple(std::get<count + T>(all)...), std::get<P>(all)...);
+    }(std::make_index_sequence<count>(), std::make_index_sequence<tangent_count>());
+  }
+
+ private:
+  template <class Tangents, class... Args>
+  auto run(const Tangents& tangents, const Args&... args) const {
+    const auto captured = detail::capture_function(f_, "", at_, args...);
+    const auto chosen = std::forward_as_tuple(detail::selected(Wrt<Is>{}, args...)...);
+    const std::vector<bool> active = detail::active_inputs(Wrt<Is...>{}, captured.captured_operands.size(), args...);
+    const Program both = pushforward(captured.program, active);
+    std::vector<Tensor> inputs = detail::inputs_of(captured, args...);
+    const auto append = [&](const std::vector<Tensor>& list) { inputs.insert(inputs.end(), list.begin(), list.end()); };
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      (append(detail::matching_leaves("tangent", std::get<K>(chosen), std::get<K>(tangents), at_)), ...);
+    }(std::make_index_sequence<sizeof...(Is)>());
+    const std::vector<Tensor> results = apply(both, inputs, at_);
+    const std::size_t outputs = captured.program.outputs().size();
+    auto value = with_leaves(captured.skeleton, std::span(results).first(outputs));
+    auto tangent = detail::gradient_like(value, std::span(results).subspan(outputs));
+    return std::pair{std::move(value), std::move(tangent)};
+  }
+
+  F f_;
+  Location at_;
+};
+template <class F, std::size_t... Is>
+auto jvp(F f, Wrt<Is...>, const Location& at = Location::current()) {
+  return Jvp<F, Wrt<Is...>>(std::move(f), at);
+}
+template <class F>
+auto jvp(F f, const Location& at = Location::current()) {
+  return jvp(std::move(f), wrt<0>, at);
+}
+
+/// A linear function between products, as a program with residuals. Call it on a tangent of its domain; `transpose` it.
+template <class Domain, class Codomain>
+class LinearMap {
+ public:
+  LinearMap(Program program, std::vector<Tensor> residuals, Domain domain, Codomain codomain, std::vector<bool> varies, const Location& at)
+      : program_(std::move(program)),
+        residuals_(std::move(residuals)),
+        domain_(std::move(domain)),
+        codomain_(std::move(codomain)),
+        varies_(std::move(varies)),
+        at_(at) {}
+
+  /// L(dx); dx has the structure of the domain.
+  template <ProductType T>
+  Codomain operator()(const T& dx) const {
+    std::vector<Tensor> inputs = residuals_;
+    const std::vector<Tensor> tangents = detail::matching_leaves("tangent", domain_, dx, at_);
+    inputs.insert(inputs.end(), tangents.begin(), tangents.end());
+    return detail::gradient_like(codomain_, apply(program_, inputs, at_));
+  }
+
+  /// Lᵀ(ct); ct has the structure of the codomain.
+  template <ProductType T>
+  Domain transposed(const T& ct) const {
+    std::vector<bool> linear(residuals_.size(), false);
+    linear.resize(program_.inputs().size(), true);
+    std::vector<Tensor> inputs = residuals_;
+    const std::vector<Tensor> cotangents = detail::matching_leaves("cotangent", codomain_, ct, at_);
+    inputs.insert(inputs.end(), cotangents.begin(), cotangents.end());
+    return detail::gradient_like(domain_, apply(hom::transpose(program_, linear), inputs, at_));
+  }
+
+  const Program& program() const { return program_; }
+
+ private:
+  Program program_;
+  std::vector<Tensor> residuals_;
+  // Values whose leaves have the types of the tangents.
+  Domain domain_;
+  Codomain codomain_;
+  std::vector<bool> varies_;
+  Location at_;
+};
+
+namespace detail {
+
+/// (f(x…), the derivative at x…) for `linearize` and `vjp`.
+template <class F, class W, class... Args>
+auto linearize_at(const F& f, W in, const Location& at, const Args&... args) {
+  const auto chosen = tensors_in(selected(in, args...));
+  require_float_leaves(chosen, at);
+  const auto captured = capture_function(f, "", at, args...);
+  const std::vector<bool> active = active_inputs(in, captured.captured_operands.size(), args...);
+  std::vector<bool> float_outputs;
+  for (const TensorType& type : captured.program.output_types()) float_outputs.push_back(type.dtype.is_float());
+  Linearization lin = linearize(captured.program, active, &float_outputs);
+  const std::vector<Tensor> results = apply(lin.primal, inputs_of(captured, args...), at);
+  const std::size_t outputs = float_outputs.size();
+  auto value = with_leaves(captured.skeleton, std::span(results).first(outputs));
+  std::vector<Tensor> residuals(results.begin() + static_cast<std::ptrdiff_t>(outputs), results.end());
+  LinearMap map(std::move(lin.linear), std::move(residuals), chosen, value, lin.output_varies, at);
+  return std::pair{std::move(value), std::move(map)};
+}
+
+}  // namespace detail
+
+/// x… ↦ (f(x…), f′(x…)) with the derivative as a linear map that can be applied many times.
+template <class F, std::size_t... Is>
+  requires(!std::same_as<F, Program>)
+auto linearize(F f, Wrt<Is...> in, const Location& at = Location::current()) {
+  return [f = std::move(f), in, at](const auto&... args) { return detail::linearize_at(f, in, at, args...); };
+}
+template <class F>
+  requires(!std::same_as<F, Program>)
+auto linearize(F f, const Location& at = Location::current()) {
+  return linearize(std::move(f), wrt<0>, at);
+}
+
+/// The transpose of a linear map, as a function of a cotangent.
+template <class Domain, class Codomain>
+auto transpose(const LinearMap<Domain, Codomain>& map) {
+  return [map](const auto& ct) { return map.transposed(ct); };
+}
+
+/// The transpose of a linear function of these arguments (types or example values): ct ↦ Lᵀ(ct). Throws, with the line,
+/// where the function is not linear.
+template <class F, ProductType... Args>
+  requires(sizeof...(Args) > 0 && !std::convertible_to<F, Operand> && !std::same_as<F, Program>)
+auto transpose(F f, const Args&... args) {
+  return [f = std::move(f), args...](const auto& ct) {
+    const Location at = Location::current();
+    const auto captured = detail::capture_function(f, "", at, args...);
+    std::vector<bool> linear(captured.program.inputs().size() - captured.captured_operands.size(), true);
+    linear.resize(captured.program.inputs().size(), false);
+    const Program transposed = transpose(captured.program, linear);
+    std::vector<Tensor> inputs = captured.captured_operands;
+    const auto types = captured.program.output_types();
+    std::size_t next = 0;
+    auto match = [&](const auto& leaf, const Path& path) {
+      inputs.push_back(detail::matched("cotangent", Operand(leaf, at), types.at(next++), path.text(), at));
+    };
+    detail::for_each_leaf(ct, match, Path("cotangent"));
+    const std::vector<Tensor> results = apply(transposed, inputs, at);
+    if constexpr (sizeof...(Args) == 1) {
+      return (detail::gradient_like(args, std::span(results)), ...);
+    } else {
+      return detail::gradient_like(std::tuple{args...}, std::span(results));
+    }
+  };
+}
+
+/// x… ↦ (f(x…), pullback), where pullback(ct) is the cotangent of the arguments of `wrt` for a cotangent of the result.
+template <class F, std::size_t... Is>
+auto vjp(F f, Wrt<Is...> in, const Location& at = Location::current()) {
+  return [f = std::move(f), in, at](const auto&... args) {
+    auto [value, map] = detail::linearize_at(f, in, at, args...);
+    return std::pair{std::move(value), transpose(map)};
+  };
+}
+template <class F>
+auto vjp(F f, const Location& at = Location::current()) {
+  return vjp(std::move(f), wrt<0>, at);
+}
+
+namespace detail {
+
+/// The Jacobian's structure: for a tensor result, that of the argument; for a tuple of results, a tuple of such.
+template <class Out, class Arguments>
+auto jacobian_like(const Out& out, const Arguments& arguments, std::size_t per_output, std::span<const Tensor>& rest) {
+  if constexpr (std::same_as<Out, Tensor>) {
+    auto result = gradient_like(arguments, rest.first(per_output));
+    rest = rest.subspan(per_output);
+    return result;
+  } else {
+    static_assert(is_tuple_like<Out>, "hom: the Jacobian of a function needs a result that is a tensor, or a tuple, pair or array of such; "
+                                      "for other structures use jvp or vjp.");
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::tuple<decltype(jacobian_like(std::get<I>(out), arguments, per_output, rest))...>{
+          jacobian_like(std::get<I>(out), arguments, per_output, rest)...};
+    }(std::make_index_sequence<std::tuple_size_v<Out>>());
+  }
+}
+
+}  // namespace detail
+
+/// x… ↦ the derivative as tensors: for each result and each leaf of the argument, shaped result extents then argument
+/// extents. In the structure of the argument for a tensor result; a tuple of such for a tuple of results.
+template <class F, std::size_t... Is>
+  requires(!std::same_as<F, Program>)
+auto jacobian(F f, Wrt<Is...> in, Mode mode = Mode::automatic, const Location& at = Location::current()) {
+  return [f = std::move(f), in, mode, at](const auto&... args) {
+    const auto chosen = detail::tensors_in(detail::selected(in, args...));
+    detail::require_float_leaves(chosen, at);
+    const auto captured = detail::capture_function(f, "", at, args...);
+    const std::vector<bool> active = detail::active_inputs(in, captured.captured_operands.size(), args...);
+    const Program derivative = jacobian(captured.program, active, mode, at);
+    const std::vector<Tensor> results = apply(derivative, detail::inputs_of(captured, args...), at);
+    std::size_t per_output = 0;
+    for (const Tensor& leaf : leaves(chosen)) per_output += leaf.dtype().is_float();
+    std::span<const Tensor> rest(results);
+    return detail::jacobian_like(captured.skeleton, chosen, per_output, rest);
+  };
+}
+template <class F>
+  requires(!std::same_as<F, Program>)
+auto jacobian(F f, Mode mode = Mode::automatic, const Location& at = Location::current()) {
+  return jacobian(std::move(f), wrt<0>, mode, at);
+}
+
+/// x… ↦ the second derivatives of a scalar function: the Jacobian of its gradient, forward over reverse.
+template <class F, std::size_t... Is>
+auto hessian(F f, Wrt<Is...> in, const Location& at = Location::current()) {
+  return jacobian(grad(std::move(f), in, at), in, Mode::forward, at);
+}
+template <class F>
+auto hessian(F f, const Location& at = Location::current()) {
+  return hessian(std::move(f), wrt<0>, at);
+}
+
+/// (x…, v) ↦ H·v without forming H: the derivative of the gradient along v (one v for each argument of `wrt`).
+template <class F, std::size_t... Is>
+auto hvp(F f, Wrt<Is...> in, const Location& at = Location::current()) {
+  return [derivative = jvp(grad(std::move(f), in, at), in, at)](const auto&... args) { return derivative(args...).second; };
+}
+template <class F>
+auto hvp(F f, const Location& at = Location::current()) {
+  return hvp(std::move(f), wrt<0>, at);
+}
+
+}  // namespace hom

@@ -1,0 +1,19 @@
+// categories/transpose.h -- the functor transpose: linear programs to linear programs, backwards
+#pragma once
+
+#include <vector>
+
+#include <hom/core/program.h>
+
+namespace hom {
+
+/// The transpose of a program that is linear in the inputs marked: other inputs…, ȳ… ↦ x̄… with one
+/// cotangent for each output and one result for each marked input.
+///
+/// It walks the steps once, backwards: y = L(x…) becomes x̄ += Lᵀȳ, so sharing in the program
+/// becomes addition, and nothing is visited twice (R. Frostig et al., "Decomposing reverse-mode
+/// automatic differentiation", 2021; for the category, Elliott 2018, section 4.4, Cont and
+/// duality). Throws `Error`, with the line, at a step that is not linear.
+Program transpose(const Program& program, const std::vector<bool>& linear_inputs);
+
+}  // namespace hom

@@ -1,0 +1,55 @@
+// core/executor.h -- how concrete tensors are computed: the interface that core declares and a backend supplies
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <hom/core/primitive.h>
+
+namespace hom {
+
+/// Small lists of tensors: operands and results of one step.
+using TensorList = SmallVector<Tensor, 4>;
+
+/// One step to be computed.
+struct Invocation {
+  const Primitive& primitive;
+  const Attributes& attributes;
+  std::span<const TensorType> result_types;
+  const Location& at;
+};
+
+/// Computes steps on concrete tensors. Implementations are stateless or thread-safe.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  /// Results of one step whose types have been checked. An operand whose array nobody else owns may be overwritten.
+  virtual TensorList execute(const Invocation& step, TensorList operands) = 0;
+};
+
+/// The executor of the backend that the program is linked with (`backends/cpu`); defined there.
+Executor& default_executor();
+
+/// The executor in force on this thread: that of the innermost `ExecutorScope`, or the default one.
+Executor& current_executor();
+
+/// While it lives, this thread computes with `executor`.
+class ExecutorScope {
+ public:
+  explicit ExecutorScope(Executor& executor);
+  ~ExecutorScope();
+  ExecutorScope(const ExecutorScope&) = delete;
+  ExecutorScope& operator=(const ExecutorScope&) = delete;
+
+ private:
+  Executor* previous_;
+};
+
+/// Results of one step: by the programs inside it, or by the current executor.
+TensorList execute(const Invocation& step, TensorList operands);
+
+/// The meaning of a program as a function: results for concrete inputs. Each slot is dropped after its last use, so
+/// that executors may write into it. Throws where inputs do not have the program's types.
+std::vector<Tensor> evaluate(const Program& program, std::vector<Tensor> inputs, const Location& at = Location::current());
+
+}  // namespace hom

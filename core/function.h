@@ -1,0 +1,195 @@
+// core/function.h -- ordinary C++ function objects as programs
+#pragma once
+
+#include <functional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <hom/core/capture.h>
+#include <hom/core/product.h>
+
+namespace hom {
+
+/// A function captured at certain argument types.
+template <class Output>
+struct Captured {
+  Program program;
+  /// Operands for the program's last inputs: symbols of enclosing captures that the function's closure holds.
+  std::vector<Tensor> captured_operands;
+  /// The output with symbols for leaves: the structure to be filled with results.
+  Output skeleton;
+};
+
+namespace detail {
+
+/// x, y, z for up to three arguments, x0, x1, … for more.
+std::vector<std::string> argument_names(std::size_t count);
+
+template <class Leaf>
+TensorType leaf_type(const Leaf& leaf, const Location& at) {
+  if constexpr (std::same_as<Leaf, TensorType>) {
+    return leaf;
+  } else if constexpr (std::same_as<Leaf, Tensor>) {
+    return leaf.type(at);
+  } else {
+    return dtype_of<Leaf>()[{}];
+  }
+}
+
+template <class T>
+TensorsOf<T> symbols_like(Capture& capture, const T& argument, std::string_view name, const Location& at) {
+  auto symbol = [&](const auto& leaf, const Path& path) -> Tensor {
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(leaf)>, Tensor>) {
+      if (leaf.is_empty()) return leaf;
+    }
+    return capture.input(leaf_type(leaf, at), path.text());
+  };
+  return map_leaves(argument, symbol, Path(name));
+}
+
+/// Numbers that a function returns are tensors.
+template <class T>
+TensorsOf<T> tensors_in(const T& value) {
+  auto keep = [](const auto& leaf, const Path&) { return Tensor(leaf); };
+  return map_leaves(value, keep, Path(""));
+}
+
+template <class F, class... Args>
+constexpr void require_callable() {
+  static_assert(std::is_invocable_v<const F&, const TensorsOf<Args>&...> || std::is_invocable_v<F&, TensorsOf<Args>&...>,
+                "hom: the function cannot be called with tensors in place of these arguments. Its parameters must be Tensor (or "
+                "auto, or products of tensors) and match the arguments in number.");
+}
+
+template <class F, class... Args>
+auto capture_function(F& f, const std::string& name, const Location& at, const Args&... args) {
+  require_callable<F, std::remove_cvref_t<Args>...>();
+  Capture capture(at);
+  const std::vector<std::string> names = argument_names(sizeof...(Args));
+  // Braces keep the order: inputs are numbered left to right.
+  auto symbols = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tuple<TensorsOf<Args>...>{symbols_like(capture, args, names[I], at)...};
+  }(std::index_sequence_for<Args...>());
+  using Result = std::remove_cvref_t<decltype(std::apply(f, symbols))>;
+  static_assert(!std::is_void_v<Result>, "hom: a captured function returns its results; this one returns void.");
+  static_assert(is_product<Result>(),
+                "hom: programs are first-order, so a captured function returns tensors, or a product of tensors (tuple, pair, array, "
+                "vector, map, optional, or a struct adapted with Boost.Hana), not a function or another type.");
+  using Output = TensorsOf<Result>;
+  Output skeleton = tensors_in(std::apply(f, symbols));
+  const std::vector<Tensor> outputs = leaves(skeleton);
+  std::vector<Object::Factor> domain;
+  (domain.push_back({names[domain.size()], object_of(args, at)}), ...);
+  Builder::Signature signature{name, Object::product(std::move(domain)), object_of(skeleton, at)};
+  Closure closure = capture.finish(outputs, std::move(signature), at);
+  return Captured<Output>{std::move(closure.program), std::move(closure.captured_operands), std::move(skeleton)};
+}
+
+/// The two programs with the captured operands of both as last inputs: first those of the first, then the second's.
+std::pair<ProgramPtr, ProgramPtr> with_common_inputs(Program first, std::size_t first_captured, Program second,
+                                                     std::size_t second_captured);
+
+/// Leaves of all arguments, then the captured operands: the inputs of a captured program.
+template <class Output, class... Args>
+std::vector<Tensor> inputs_of(const Captured<Output>& captured, const Args&... args) {
+  std::vector<Tensor> inputs;
+  const auto append = [&](const auto& argument) {
+    for (Tensor& leaf : leaves(argument)) inputs.push_back(std::move(leaf));
+  };
+  (append(args), ...);
+  inputs.insert(inputs.end(), captured.captured_operands.begin(), captured.captured_operands.end());
+  return inputs;
+}
+
+}  // namespace detail
+
+/// The program of `f` at these arguments: tensor types, or example values that stand for theirs, in any products. What
+/// `f` uses of an enclosing capture becomes further inputs. (Overloads rather than one pack, so that errors about the
+/// inputs name the line of the call.)
+template <class F>
+Program program(const F& f, const Location& at = Location::current()) {
+  return detail::capture_function(f, "", at).program;
+}
+template <class F, ProductType A>
+Program program(const F& f, const A& a, const Location& at = Location::current()) {
+  return detail::capture_function(f, "", at, a).program;
+}
+template <class F, ProductType A, ProductType B>
+Program program(const F& f, const A& a, const B& b, const Location& at = Location::current()) {
+  return detail::capture_function(f, "", at, a, b).program;
+}
+template <class F, ProductType A, ProductType B, ProductType C>
+Program program(const F& f, const A& a, const B& b, const C& c, const Location& at = Location::current()) {
+  return detail::capture_function(f, "", at, a, b, c).program;
+}
+template <class F, ProductType... Args>
+  requires(sizeof...(Args) > 3)
+Program program(const F& f, const Args&... args) {
+  return detail::capture_function(f, "", Location::current(), args...).program;
+}
+
+/// A function object that carries a name: errors inside say "in `name`", and in a program it is one `call` step, drawn as
+/// a box. On concrete tensors it just runs.
+template <class F>
+class Named {
+ public:
+  Named(std::string name, F f, const Location& at) : name_(std::move(name)), f_(std::move(f)), at_(at) {}
+
+  template <ProductType... Args>
+  auto operator()(const Args&... args) const {
+    const NameScope scope(name_);
+    using Output = TensorsOf<std::remove_cvref_t<decltype(f_(std::declval<const TensorsOf<Args>&>()...))>>;
+    if (!Capture::current()) return Output(detail::tensors_in(f_(detail::tensors_in(args)...)));
+    auto captured = detail::capture_function(f_, name_, at_, args...);
+    const std::vector<Tensor> inputs = detail::inputs_of(captured, args...);
+    static const Primitive& call = standard_primitives().find("call");
+    const TensorList results =
+        apply(call, {{"program", {std::make_shared<const Program>(std::move(captured.program))}}}, inputs, at_);
+    return Output(with_leaves(captured.skeleton, {results.data(), results.size()}));
+  }
+
+ private:
+  std::string name_;
+  F f_;
+  Location at_;
+};
+
+/// `f` under a name: `named("forward", f)`.
+template <class F>
+Named<F> named(std::string name, F f, const Location& at = Location::current()) {
+  return {std::move(name), std::move(f), at};
+}
+
+/// then(operands…) where the predicate (bool[]) holds, otherwise(operands…) elsewhere; only the branch taken runs. Both
+/// return the same structure and types. What the branches capture becomes operands by itself.
+template <class Then, class Otherwise, ProductType... Args>
+auto cond(const Operand& predicate, const Then& then, const Otherwise& otherwise, const Args&... operands) {
+  const Location& at = predicate.at();
+  if (!predicate.is_weak() && predicate.tensor().is_concrete() && !Capture::current()) {
+    using Output = TensorsOf<std::remove_cvref_t<decltype(then(detail::tensors_in(operands)...))>>;
+    require(predicate.tensor().type() == bool_[{}], at, [&] {
+      return Complaint{"cond: the predicate is " + to_string(predicate.tensor().type()) + ", not bool[]",
+                       "where(condition, a, b) chooses element by element"};
+    });
+    return predicate.tensor().item<bool>() ? Output(detail::tensors_in(then(detail::tensors_in(operands)...)))
+                                           : Output(detail::tensors_in(otherwise(detail::tensors_in(operands)...)));
+  }
+  auto first = detail::capture_function(then, "then", at, operands...);
+  auto second = detail::capture_function(otherwise, "otherwise", at, operands...);
+  static_assert(std::same_as<decltype(first), decltype(second)>, "hom: both branches of cond return the same C++ type.");
+  std::vector<Tensor> inputs{predicate.value()};
+  const std::vector<Tensor> own = detail::inputs_of(first, operands...);
+  inputs.insert(inputs.end(), own.begin(), own.end());
+  inputs.insert(inputs.end(), second.captured_operands.begin(), second.captured_operands.end());
+  const auto [then_program, otherwise_program] =
+      detail::with_common_inputs(std::move(first.program), first.captured_operands.size(), std::move(second.program),
+                                 second.captured_operands.size());
+  static const Primitive& p = standard_primitives().find("cond");
+  const TensorList results = apply(p, {{"then", {then_program}}, {"otherwise", {otherwise_program}}}, inputs, at);
+  return with_leaves(first.skeleton, std::span<const Tensor>(results.data(), results.size()));
+}
+
+}  // namespace hom

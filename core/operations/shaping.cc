@@ -1,0 +1,406 @@
+// core/operations/shaping.cc -- leaves, views and rearrangements
+#include <hom/core/operations/shaping.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include <hom/core/capture.h>
+#include <hom/core/operations/broadcasting.h>
+#include <hom/core/operations/elementwise.h>
+
+namespace hom {
+namespace {
+
+const Primitive& primitive(const char* name) { return standard_primitives().find(name); }
+
+std::int64_t signed_size(const Shape& shape) { return static_cast<std::int64_t>(shape.size()); }
+
+Tensor filled(const Shape& shape, const Operand& value, Dtype dtype, const Location& at) {
+  for (std::int64_t extent : shape) {
+    require(extent >= 0, at, [&] { return Complaint{"full: shape " + to_string(shape) + " has a negative extent"}; });
+  }
+  if (!value.is_weak()) return broadcast_to(convert(value, dtype), shape);
+  return literal(value.weak_value(), TensorType{dtype, shape}, Capture::current() != nullptr, at);
+}
+
+void require_length(const char* operation, const char* what, const Shape& list, std::int64_t rank, const Location& at) {
+  require(signed_size(list) == rank, at, [&] {
+    return Complaint{std::string(operation) + ": " + what + " " + to_string(list) + " has " + std::to_string(list.size()) +
+                     " entries for a tensor of rank " + std::to_string(rank)};
+  });
+}
+
+std::vector<Tensor> values_of(std::initializer_list<Operand> parts) {
+  std::vector<const Operand*> pointers;
+  for (const Operand& part : parts) pointers.push_back(&part);
+  const Dtype dtype = pointers.empty() ? f64 : common_dtype(pointers);
+  std::vector<Tensor> tensors;
+  for (const Operand& part : parts) tensors.push_back(part.as(dtype));
+  return tensors;
+}
+
+std::vector<Tensor> of_one_dtype(const char* operation, std::span<const Tensor> parts, const Location& at) {
+  require(!parts.empty(), at, [&] { return Complaint{std::string(operation) + ": no parts to join"}; });
+  Dtype dtype = parts[0].dtype(at);
+  for (const Tensor& part : parts) dtype = promote(dtype, part.dtype(at));
+  std::vector<Tensor> converted;
+  for (const Tensor& part : parts) converted.push_back(part.astype(dtype, at));
+  return converted;
+}
+
+}  // namespace
+
+Tensor full(const Shape& shape, const Operand& value, const Location& at) { return filled(shape, value, value.dtype(), at); }
+Tensor full(const Shape& shape, const Operand& value, Dtype dtype, const Location& at) { return filled(shape, value, dtype, at); }
+Tensor zeros(const Shape& shape, Dtype dtype, const Location& at) { return filled(shape, 0, dtype, at); }
+Tensor ones(const Shape& shape, Dtype dtype, const Location& at) { return filled(shape, 1, dtype, at); }
+Tensor zeros_like(const Operand& x) { return filled(x.shape(), 0, x.dtype(), x.at()); }
+Tensor ones_like(const Operand& x) { return filled(x.shape(), 1, x.dtype(), x.at()); }
+
+Tensor iota(const TensorType& type, std::int64_t axis, const Location& at) {
+  static const Primitive& p = primitive("iota");
+  const std::int64_t normal = normal_axis("iota", axis, type.rank(), at);
+  return apply_one(p, {{"dtype", {type.dtype}}, {"shape", {type.shape}}, {"axis", {normal}}}, {}, at);
+}
+
+Tensor arange(std::int64_t n, Dtype dtype, const Location& at) { return iota(dtype[{n}], 0, at); }
+
+Tensor linspace(double start, double stop, std::int64_t count, Dtype dtype, const Location& at) {
+  const Tensor position = arange(count, dtype, at);
+  const double last = static_cast<double>(std::max<std::int64_t>(count - 1, 1));
+  // Weighting both ends keeps them exact.
+  const Tensor weight = Operand(position, at) / Operand(last, at);
+  const Tensor rest = Operand(1, at) - Operand(weight, at);
+  return Operand(Operand(rest, at) * Operand(start, at), at) + Operand(Operand(weight, at) * Operand(stop, at), at);
+}
+
+Tensor eye(std::int64_t n, Dtype dtype, const Location& at) {
+  const Tensor row = iota(i64[{n, n}], 0, at);
+  const Tensor column = iota(i64[{n, n}], 1, at);
+  return (Operand(row, at) == Operand(column, at)).astype(dtype, at);
+}
+
+Tensor one_hot(const Operand& labels, std::int64_t classes, Dtype dtype) {
+  require(labels.dtype().is_integer(), labels.at(), [&] {
+    return Complaint{"one_hot: labels are " + to_string(labels.dtype()) + ", not integers", "convert with labels.astype(i32)"};
+  });
+  const Tensor value = labels.value();
+  Shape shape = value.shape(labels.at());
+  shape.push_back(classes);
+  const Tensor position = iota(TensorType{value.dtype(labels.at()), shape}, -1, labels.at());
+  const Tensor column = expand_dims(Operand(value, labels.at()), -1);
+  return (Operand(column, labels.at()) == Operand(position, labels.at())).astype(dtype, labels.at());
+}
+
+Tensor broadcast_in_dim(const Operand& x, const Shape& shape, const Shape& axes) {
+  static const Primitive& p = primitive("broadcast_in_dim");
+  if (x.shape() == shape && axes.size() == shape.size()) return x.value();
+  return apply_one(p, {{"shape", {shape}}, {"axes", {axes}}}, {x.value()}, x.at());
+}
+
+Tensor broadcast_to(const Operand& x, const Shape& shape) {
+  const TensorType type = x.value().type(x.at());
+  if (type.shape == shape) return x.value();
+  const std::int64_t lead = signed_size(shape) - type.rank();
+  const bool fits = lead >= 0 && broadcast_shapes("broadcast_to", {type, TensorType{type.dtype, shape}}, x.at()) == shape;
+  require(fits, x.at(), [&] {
+    return Complaint{"broadcast_to: " + to_string(type) + " does not broadcast to " + to_string(shape),
+                     "extents must be equal or 1, counted from the last axis"};
+  });
+  Shape axes(type.shape.size());
+  std::iota(axes.begin(), axes.end(), lead);
+  return broadcast_in_dim(x, shape, axes);
+}
+
+Tensor reshape(const Operand& x, const Shape& shape) {
+  static const Primitive& p = primitive("reshape");
+  const TensorType type = x.value().type(x.at());
+  Shape whole = shape;
+  const auto unknown = std::find(whole.begin(), whole.end(), -1);
+  if (unknown != whole.end()) {
+    *unknown = 1;
+    const std::int64_t known = element_count(whole);
+    require(known > 0 && type.size() % known == 0, x.at(), [&] {
+      return Complaint{"reshape: " + to_string(type) + " cannot become " + to_string(shape) + ": " + std::to_string(type.size()) +
+                       " elements are no multiple of " + std::to_string(known)};
+    });
+    *unknown = type.size() / known;
+  }
+  if (whole == type.shape) return x.value();
+  return apply_one(p, {{"shape", {whole}}}, {x.value()}, x.at());
+}
+
+Tensor transpose(const Operand& x) {
+  Shape permutation(x.shape().size());
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::reverse(permutation.begin(), permutation.end());
+  return transpose(x, permutation);
+}
+
+Tensor transpose(const Operand& x, const Shape& permutation) {
+  static const Primitive& p = primitive("transpose");
+  const std::int64_t rank = signed_size(x.shape());
+  require_length("transpose", "permutation", permutation, rank, x.at());
+  Shape normal;
+  for (std::int64_t axis : permutation) normal.push_back(normal_axis("transpose", axis, rank, x.at()));
+  if (std::is_sorted(normal.begin(), normal.end(), std::less_equal<>())) return x.value();
+  return apply_one(p, {{"permutation", {normal}}}, {x.value()}, x.at());
+}
+
+Tensor Tensor::T(const Location& at) const { return transpose(Operand(*this, at)); }
+
+Tensor swap_axes(const Operand& x, std::int64_t a, std::int64_t b) {
+  const std::int64_t rank = signed_size(x.shape());
+  Shape permutation(static_cast<std::size_t>(rank));
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::swap(permutation[static_cast<std::size_t>(normal_axis("swap_axes", a, rank, x.at()))],
+            permutation[static_cast<std::size_t>(normal_axis("swap_axes", b, rank, x.at()))]);
+  return transpose(x, permutation);
+}
+
+Tensor expand_dims(const Operand& x, std::int64_t axis) {
+  Shape shape = x.shape();
+  const std::int64_t normal = normal_axis("expand_dims", axis, signed_size(shape) + 1, x.at());
+  shape.insert(shape.begin() + normal, 1);
+  return reshape(x, shape);
+}
+
+Tensor squeeze(const Operand& x, const Shape& axes) {
+  const Shape old = x.shape();
+  Shape dropped = normal_axes("squeeze", axes, signed_size(old), x.at());
+  Shape shape;
+  for (std::int64_t axis = 0; axis < signed_size(old); ++axis) {
+    const std::int64_t extent = old[static_cast<std::size_t>(axis)];
+    const bool named = std::find(dropped.begin(), dropped.end(), axis) != dropped.end();
+    require(!named || extent == 1, x.at(), [&] {
+      return Complaint{"squeeze: axis " + std::to_string(axis) + " of " + to_string(old) + " has extent " + std::to_string(extent) +
+                       ", not 1"};
+    });
+    if (!named && !(axes.empty() && extent == 1)) shape.push_back(extent);
+  }
+  return reshape(x, shape);
+}
+
+Tensor slice(const Operand& x, const Shape& start, const Shape& size, const Shape& step) {
+  static const Primitive& p = primitive("slice");
+  const Shape shape = x.shape();
+  require_length("slice", "start", start, signed_size(shape), x.at());
+  require_length("slice", "size", size, signed_size(shape), x.at());
+  require_length("slice", "step", step, signed_size(shape), x.at());
+  const bool whole = size == shape && std::all_of(start.begin(), start.end(), [](std::int64_t s) { return s == 0; }) &&
+                     std::all_of(step.begin(), step.end(), [](std::int64_t s) { return s == 1; });
+  if (whole) return x.value();
+  return apply_one(p, {{"start", {start}}, {"size", {size}}, {"step", {step}}}, {x.value()}, x.at());
+}
+
+Tensor flip(const Operand& x, const Shape& axes) {
+  const Shape size = x.shape();
+  Shape start(size.size(), 0);
+  Shape step(size.size(), 1);
+  for (std::int64_t axis : normal_axes("flip", axes, signed_size(size), x.at())) {
+    const auto i = static_cast<std::size_t>(axis);
+    if (size[i] < 2) continue;
+    start[i] = size[i] - 1;
+    step[i] = -1;
+  }
+  return slice(x, start, size, step);
+}
+
+Tensor pad(const Operand& x, const Operand& value, const Shape& low, const Shape& high, const Shape& interior) {
+  static const Primitive& p = primitive("pad");
+  const std::size_t rank = x.shape().size();
+  const Shape between = interior.empty() ? Shape(rank, 0) : interior;
+  return apply_one(p, {{"low", {low}}, {"high", {high}}, {"interior", {between}}}, {x.value(), value.as(x.dtype())}, x.at());
+}
+
+Tensor concat(std::span<const Tensor> parts, std::int64_t axis, const Location& at) {
+  static const Primitive& p = primitive("concat");
+  const std::vector<Tensor> tensors = of_one_dtype("concat", parts, at);
+  const std::int64_t normal = normal_axis("concat", axis, tensors[0].rank(at), at);
+  if (tensors.size() == 1) return tensors[0];
+  return apply(p, {{"axis", {normal}}}, tensors, at)[0];
+}
+
+Tensor concat(std::initializer_list<Operand> parts, std::int64_t axis, const Location& at) {
+  return concat(values_of(parts), axis, at);
+}
+
+Tensor stack(std::span<const Tensor> parts, std::int64_t axis, const Location& at) {
+  require(!parts.empty(), at, [] { return Complaint{"stack: no parts to join"}; });
+  std::vector<TensorType> types;
+  for (const Tensor& part : parts) types.push_back(part.type(at));
+  const Shape shape = broadcast_shapes("stack", types, at);
+  std::vector<Tensor> layers;
+  for (const Tensor& part : parts) {
+    layers.push_back(expand_dims(Operand(broadcast_to(Operand(part, at), shape), at), axis));
+  }
+  return concat(layers, axis, at);
+}
+
+Tensor stack(std::initializer_list<Operand> parts, std::int64_t axis, const Location& at) {
+  return stack(values_of(parts), axis, at);
+}
+
+std::vector<Tensor> split(const Operand& x, std::int64_t count, std::int64_t axis) {
+  const Shape shape = x.shape();
+  const auto i = static_cast<std::size_t>(normal_axis("split", axis, signed_size(shape), x.at()));
+  require(count > 0 && shape[i] % count == 0, x.at(), [&] {
+    return Complaint{"split: axis " + std::to_string(i) + " of " + to_string(shape) + " does not divide into " +
+                     std::to_string(count) + " equal parts"};
+  });
+  std::vector<Tensor> parts;
+  Shape start(shape.size(), 0);
+  Shape size = shape;
+  size[i] = shape[i] / count;
+  for (std::int64_t part = 0; part < count; ++part) {
+    start[i] = part * size[i];
+    parts.push_back(slice(x, start, size, Shape(shape.size(), 1)));
+  }
+  return parts;
+}
+
+Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis) {
+  const Shape shape = x.shape();
+  const auto i = static_cast<std::size_t>(normal_axis("roll", axis, signed_size(shape), x.at()));
+  if (shape[i] == 0) return x.value();
+  const std::int64_t moved = ((shift % shape[i]) + shape[i]) % shape[i];
+  if (moved == 0) return x.value();
+  const Shape step(shape.size(), 1);
+  Shape start(shape.size(), 0);
+  Shape size = shape;
+  start[i] = shape[i] - moved;
+  size[i] = moved;
+  const Tensor front = slice(x, start, size, step);
+  start[i] = 0;
+  size[i] = shape[i] - moved;
+  return concat({Operand(front, x.at()), Operand(slice(x, start, size, step), x.at())}, static_cast<std::int64_t>(i), x.at());
+}
+
+namespace {
+/// Column − row of each element of the last two axes, as i64.
+Tensor offsets_from_diagonal(const char* operation, const Operand& x) {
+  const Shape shape = x.shape();
+  require(shape.size() >= 2, x.at(), [&] {
+    return Complaint{std::string(operation) + ": takes a tensor of rank 2 or more, got " + to_string(x.value().type(x.at()))};
+  });
+  const TensorType grid = i64[Shape(shape.end() - 2, shape.end())];
+  return Operand(iota(grid, 1, x.at()), x.at()) - Operand(iota(grid, 0, x.at()), x.at());
+}
+}  // namespace
+
+Tensor tril(const Operand& x, std::int64_t k) {
+  const Tensor offsets = offsets_from_diagonal("tril", x);
+  return where(Operand(offsets, x.at()) <= Operand(k, x.at()), x, Operand(0, x.at()));
+}
+
+Tensor triu(const Operand& x, std::int64_t k) {
+  const Tensor offsets = offsets_from_diagonal("triu", x);
+  return where(Operand(offsets, x.at()) >= Operand(k, x.at()), x, Operand(0, x.at()));
+}
+
+Tensor diagonal(const Operand& x) {
+  static_cast<void>(offsets_from_diagonal("diagonal", x));
+  const Shape shape = x.shape();
+  const std::int64_t rows = shape[shape.size() - 2];
+  const std::int64_t columns = shape[shape.size() - 1];
+  const std::int64_t n = std::min(rows, columns);
+  // The diagonal of a row-major matrix is every (columns + 1)-th element.
+  Shape flat(shape.begin(), shape.end() - 2);
+  flat.push_back(rows * columns);
+  const Tensor elements = reshape(x, flat);
+  Shape size = flat;
+  size.back() = n;
+  Shape step(flat.size(), 1);
+  step.back() = columns + 1;
+  return slice(Operand(elements, x.at()), Shape(flat.size(), 0), size, step);
+}
+
+namespace {
+Tensor index_list(const Tensor& x, std::initializer_list<Index> list) {
+  return index(x, std::span<const Index>(list.begin(), list.size()), list.begin()->at());
+}
+}  // namespace
+
+Tensor Tensor::operator[](const Index& index) const { return index_list(*this, {index}); }
+Tensor Tensor::operator()(const Index& a) const { return index_list(*this, {a}); }
+Tensor Tensor::operator()(const Index& a, const Index& b) const { return index_list(*this, {a, b}); }
+Tensor Tensor::operator()(const Index& a, const Index& b, const Index& c) const { return index_list(*this, {a, b, c}); }
+Tensor Tensor::operator()(const Index& a, const Index& b, const Index& c, const Index& d) const {
+  return index_list(*this, {a, b, c, d});
+}
+Tensor Tensor::operator()(const Index& a, const Index& b, const Index& c, const Index& d, const Index& e) const {
+  return index_list(*this, {a, b, c, d, e});
+}
+Tensor Tensor::operator()(const Index& a, const Index& b, const Index& c, const Index& d, const Index& e, const Index& f) const {
+  return index_list(*this, {a, b, c, d, e, f});
+}
+
+Tensor index(const Tensor& x, std::span<const Index> indices, const Location& at) {
+  const TensorType type = x.type(at);
+  std::int64_t consumed = 0;
+  bool elided = false;
+  for (const Index& each : indices) {
+    consumed += each.kind() == Index::Kind::at || each.kind() == Index::Kind::range;
+    require(!elided || each.kind() != Index::Kind::ellipsis, at, [] { return Complaint{"index: more than one ellipsis"}; });
+    elided = elided || each.kind() == Index::Kind::ellipsis;
+  }
+  require(consumed <= type.rank(), at, [&] {
+    return Complaint{"index: " + std::to_string(consumed) + " indices for " + to_string(type) + ", which has rank " +
+                     std::to_string(type.rank())};
+  });
+  Shape start;
+  Shape size;
+  Shape step;
+  Shape shape;
+  const auto take_whole_axes = [&](std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t extent = type.shape[start.size()];
+      start.push_back(0);
+      size.push_back(extent);
+      step.push_back(1);
+      shape.push_back(extent);
+    }
+  };
+  for (const Index& each : indices) {
+    if (each.kind() == Index::Kind::newaxis) {
+      shape.push_back(1);
+    } else if (each.kind() == Index::Kind::ellipsis) {
+      take_whole_axes(type.rank() - consumed);
+    } else if (each.kind() == Index::Kind::at) {
+      const std::size_t axis = start.size();
+      const std::int64_t extent = type.shape[axis];
+      const std::int64_t position = each.range().start;
+      require(-extent <= position && position < extent, at, [&] {
+        return Complaint{"index: " + std::to_string(position) + " is outside axis " + std::to_string(axis) + " of " +
+                         to_string(type)};
+      });
+      start.push_back(position < 0 ? position + extent : position);
+      size.push_back(1);
+      step.push_back(1);
+    } else {
+      const std::int64_t extent = type.shape[start.size()];
+      const Range range = each.range();
+      require(range.step != 0, at, [] { return Complaint{"index: a range with step 0"}; });
+      const std::int64_t lowest = range.step > 0 ? 0 : -1;
+      const std::int64_t highest = range.step > 0 ? extent : extent - 1;
+      const auto bound = [&](std::int64_t given, std::int64_t otherwise) {
+        if (given == Range::end) return otherwise;
+        return std::clamp(given < 0 ? given + extent : given, lowest, highest);
+      };
+      const std::int64_t first = bound(range.start, range.step > 0 ? lowest : highest);
+      const std::int64_t last = bound(range.stop, range.step > 0 ? highest : lowest);
+      const std::int64_t distance = range.step > 0 ? last - first : first - last;
+      const std::int64_t stride = range.step > 0 ? range.step : -range.step;
+      const std::int64_t count = distance > 0 ? (distance + stride - 1) / stride : 0;
+      start.push_back(count ? first : 0);
+      size.push_back(count);
+      step.push_back(count > 1 ? range.step : 1);
+      shape.push_back(count);
+    }
+  }
+  take_whole_axes(type.rank() - static_cast<std::int64_t>(start.size()));
+  const Tensor region = slice(Operand(x, at), start, size, step);
+  return reshape(Operand(region, at), shape);
+}
+
+}  // namespace hom

@@ -1,0 +1,272 @@
+// core/primitives/control.cc -- primitives with programs inside, and barriers
+#include <algorithm>
+
+#include <hom/core/linearization.h>
+#include <hom/core/operations/elementwise.h>
+#include <hom/core/operations/shaping.h>
+#include <hom/core/primitives/rules.h>
+
+namespace hom {
+namespace {
+
+using Kind = AttributeSpec::Kind;
+
+void require_inputs(const Typing& typing, const Program& program, std::span<const TensorType> operands) {
+  const std::vector<TensorType> inputs = program.input_types();
+  typing.require(std::equal(inputs.begin(), inputs.end(), operands.begin(), operands.end()), [&] {
+    return Complaint{typing.primitive.name + ": the program takes (" + list_types(inputs) + "), got (" + list_types(operands) + ")"};
+  });
+}
+
+std::vector<TensorType> call_type(const Typing& typing) {
+  const Program& program = *typing.attributes.program("program");
+  require_inputs(typing, program, typing.operands);
+  return program.output_types();
+}
+
+std::vector<TensorType> cond_type(const Typing& typing) {
+  typing.require(typing.operands[0] == bool_[{}], [&] {
+    return Complaint{"cond: the predicate is " + to_string(typing.operands[0]) + ", not bool[]",
+                     "where(condition, a, b) chooses element by element"};
+  });
+  const Program& then = *typing.attributes.program("then");
+  const Program& otherwise = *typing.attributes.program("otherwise");
+  require_inputs(typing, then, typing.operands.subspan(1));
+  require_inputs(typing, otherwise, typing.operands.subspan(1));
+  const std::vector<TensorType> results = then.output_types();
+  typing.require(results == otherwise.output_types(), [&] {
+    return Complaint{"cond: the branches differ in type: then (" + list_types(results) + "), otherwise (" +
+                         list_types(otherwise.output_types()) + ")",
+                     "both branches return the same structure, dtypes and shapes"};
+  });
+  return results;
+}
+
+const Primitive& call() {
+  static const Primitive& p = standard_primitives().find("call");
+  return p;
+}
+
+const Primitive& cond() {
+  static const Primitive& p = standard_primitives().find("cond");
+  return p;
+}
+
+ProgramPtr shared(Program program) { return std::make_shared<const Program>(std::move(program)); }
+
+std::vector<bool> present(std::span<const Tensor> tensors) {
+  std::vector<bool> mask;
+  for (const Tensor& x : tensors) mask.push_back(!x.is_empty());
+  return mask;
+}
+
+void append_present(std::vector<Tensor>& list, std::span<const Tensor> tensors) {
+  for (const Tensor& x : tensors) {
+    if (!x.is_empty()) list.push_back(x);
+  }
+}
+
+/// Results in order, with an empty tensor where the mask is false.
+std::vector<Tensor> spread(std::span<const Tensor> present_ones, const std::vector<bool>& mask) {
+  std::vector<Tensor> list(mask.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    if (mask[i]) list[i] = present_ones[next++];
+  }
+  return list;
+}
+
+PrimalAndTangent derivative_of_call(const LinearizingCall& at) {
+  Linearization lin = at.linearize(*at.attributes.program("program"), present(at.dx), nullptr);
+  const std::size_t outputs = lin.output_varies.size();
+  const TensorList primal = apply(call(), {{"program", {shared(std::move(lin.primal))}}}, at.x, Location::current());
+  std::vector<Tensor> operands(primal.begin() + static_cast<std::ptrdiff_t>(outputs), primal.end());
+  append_present(operands, at.dx);
+  PrimalAndTangent both;
+  both.y.assign(primal.begin(), primal.begin() + static_cast<std::ptrdiff_t>(outputs));
+  if (std::find(lin.output_varies.begin(), lin.output_varies.end(), true) == lin.output_varies.end()) {
+    both.dy.resize(outputs);
+    return both;
+  }
+  const TensorList tangents = apply(call(), {{"program", {shared(std::move(lin.linear))}}}, operands, Location::current());
+  both.dy = spread({tangents.data(), tangents.size()}, lin.output_varies);
+  return both;
+}
+
+/// Cotangents of the results, zeros where absent, for programs inside, which take all of them.
+void append_cotangents(std::vector<Tensor>& operands, const Transposing& at, const std::vector<TensorType>& results) {
+  for (std::size_t i = 0; i < results.size(); ++i) operands.push_back(at.ct[i].is_empty() ? zeros(results[i]) : at.ct[i]);
+}
+
+void add_all(const Transposing& at, std::span<const Tensor> contributions) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < at.linear.size(); ++i) {
+    if (at.linear[i]) at.add(i, contributions[next++]);
+  }
+}
+
+void transpose_call(const Transposing& at) {
+  const Program& program = *at.attributes.program("program");
+  std::vector<Tensor> operands;
+  for (std::size_t i = 0; i < at.x.size(); ++i) {
+    if (!at.linear[i]) operands.push_back(at.x[i]);
+  }
+  append_cotangents(operands, at, program.output_types());
+  const TensorList results =
+      apply(call(), {{"program", {shared(at.transpose(program, at.linear))}}}, operands, Location::current());
+  add_all(at, {results.data(), results.size()});
+}
+
+/// Where each branch keeps its residuals in a list that serves both: residuals of one type share a place.
+struct MergedResiduals {
+  std::vector<TensorType> types;
+  std::vector<std::size_t> then_places;
+  std::vector<std::size_t> otherwise_places;
+};
+
+std::vector<TensorType> residual_types(const Linearization& lin) {
+  const std::vector<TensorType> inputs = lin.linear.input_types();
+  return {inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(lin.residual_count)};
+}
+
+MergedResiduals merged(const Linearization& then, const Linearization& otherwise) {
+  MergedResiduals all;
+  all.types = residual_types(then);
+  for (std::size_t i = 0; i < all.types.size(); ++i) all.then_places.push_back(i);
+  std::vector<bool> taken(all.types.size());
+  for (const TensorType& type : residual_types(otherwise)) {
+    std::size_t place = 0;
+    while (place < taken.size() && (taken[place] || all.types[place] != type)) ++place;
+    if (place == taken.size()) {
+      taken.push_back(false);
+      all.types.push_back(type);
+    }
+    taken[place] = true;
+    all.otherwise_places.push_back(place);
+  }
+  return all;
+}
+
+/// x… ↦ y…, residuals at their places; the other places hold zeros, which are views and take no memory.
+Program primal_branch(const Linearization& lin, const MergedResiduals& residuals, const std::vector<std::size_t>& places) {
+  Builder builder;
+  std::vector<Slot> inputs;
+  for (const TensorType& type : lin.primal.input_types()) inputs.push_back(builder.add_input(type, "x" + std::to_string(inputs.size())));
+  const std::vector<Slot> results = builder.append_program(lin.primal, inputs);
+  const std::size_t outputs = lin.output_varies.size();
+  std::vector<Slot> all(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(outputs));
+  for (std::size_t place = 0; place < residuals.types.size(); ++place) {
+    const auto found = std::find(places.begin(), places.end(), place);
+    if (found != places.end()) {
+      all.push_back(results[outputs + static_cast<std::size_t>(found - places.begin())]);
+    } else {
+      all.push_back(append_literal(builder, {0.0}, residuals.types[place], Location::current()));
+    }
+  }
+  return std::move(builder).finish(std::move(all), {lin.primal.name(), {}, {}});
+}
+
+/// residuals at their places…, dx… ↦ dy…
+Program linear_branch(const Linearization& lin, const MergedResiduals& residuals, const std::vector<std::size_t>& places) {
+  Builder builder;
+  std::vector<Slot> residual_slots;
+  for (const TensorType& type : residuals.types) {
+    residual_slots.push_back(builder.add_input(type, "residual" + std::to_string(residual_slots.size())));
+  }
+  std::vector<Slot> inputs;
+  for (std::size_t place : places) inputs.push_back(residual_slots[place]);
+  const std::vector<TensorType> types = lin.linear.input_types();
+  for (std::size_t i = lin.residual_count; i < types.size(); ++i) {
+    inputs.push_back(builder.add_input(types[i], "dx" + std::to_string(i - lin.residual_count)));
+  }
+  return std::move(builder).finish(builder.append_program(lin.linear, inputs), {lin.linear.name(), {}, {}});
+}
+
+PrimalAndTangent derivative_of_cond(const LinearizingCall& at) {
+  const std::vector<bool> active = present(at.dx.subspan(1));
+  const Program& then_program = *at.attributes.program("then");
+  const Program& otherwise_program = *at.attributes.program("otherwise");
+  Linearization then = at.linearize(then_program, active, nullptr);
+  Linearization otherwise = at.linearize(otherwise_program, active, nullptr);
+  if (then.output_varies != otherwise.output_varies) {
+    std::vector<bool> either(then.output_varies.size());
+    for (std::size_t i = 0; i < either.size(); ++i) either[i] = then.output_varies[i] || otherwise.output_varies[i];
+    then = at.linearize(then_program, active, &either);
+    otherwise = at.linearize(otherwise_program, active, &either);
+  }
+  const MergedResiduals residuals = merged(then, otherwise);
+  const std::size_t outputs = then.output_varies.size();
+  const TensorList primal = apply(cond(),
+                                  {{"then", {shared(primal_branch(then, residuals, residuals.then_places))}},
+                                   {"otherwise", {shared(primal_branch(otherwise, residuals, residuals.otherwise_places))}}},
+                                  at.x, Location::current());
+  PrimalAndTangent both;
+  both.y.assign(primal.begin(), primal.begin() + static_cast<std::ptrdiff_t>(outputs));
+  both.dy.resize(outputs);
+  if (std::find(then.output_varies.begin(), then.output_varies.end(), true) == then.output_varies.end()) return both;
+  std::vector<Tensor> operands{at.x[0]};
+  operands.insert(operands.end(), primal.begin() + static_cast<std::ptrdiff_t>(outputs), primal.end());
+  append_present(operands, at.dx);
+  const TensorList tangents = apply(cond(),
+                                    {{"then", {shared(linear_branch(then, residuals, residuals.then_places))}},
+                                     {"otherwise", {shared(linear_branch(otherwise, residuals, residuals.otherwise_places))}}},
+                                    operands, Location::current());
+  both.dy = spread({tangents.data(), tangents.size()}, then.output_varies);
+  return both;
+}
+
+void transpose_cond(const Transposing& at) {
+  if (at.linear[0]) at.not_linear("the predicate depends on the input");
+  const Program& then = *at.attributes.program("then");
+  const Program& otherwise = *at.attributes.program("otherwise");
+  const std::vector<bool> linear(at.linear.begin() + 1, at.linear.end());
+  std::vector<Tensor> operands;
+  for (std::size_t i = 0; i < at.x.size(); ++i) {
+    if (!at.linear[i]) operands.push_back(at.x[i]);
+  }
+  append_cotangents(operands, at, then.output_types());
+  const TensorList results = apply(
+      cond(),
+      {{"then", {shared(at.transpose(then, linear))}}, {"otherwise", {shared(at.transpose(otherwise, linear))}}},
+      operands, Location::current());
+  add_all(at, {results.data(), results.size()});
+}
+
+}  // namespace
+
+void add_control_primitives(PrimitiveTable& table) {
+  table.add({.name = "call",
+             .min_operands = 0,
+             .max_operands = INT32_MAX,
+             .attributes = {{"program", Kind::program}},
+             .type = call_type,
+             .call_derivative = derivative_of_call,
+             .transpose = transpose_call,
+             .cost_factor = 4,
+             .shapes = "the program's",
+             .formula = "call of the linearised program"});
+  table.add({.name = "cond",
+             .max_operands = INT32_MAX,
+             .attributes = {{"then", Kind::program}, {"otherwise", Kind::program}},
+             .type = cond_type,
+             .call_derivative = derivative_of_cond,
+             .transpose = transpose_cond,
+             .cost_factor = 4,
+             .shapes = "bool [], operands of both programs → their results",
+             .formula = "cond of the linearised programs"});
+  table.add({.name = "barrier",
+             .max_operands = INT32_MAX,
+             .type = [](const Typing& typing) { return std::vector<TensorType>(typing.operands.begin(), typing.operands.end()); },
+             .derivative = [](const Linearizing& at) { return std::vector<Tensor>(at.dx.begin(), at.dx.end()); },
+             .transpose =
+                 [](const Transposing& at) {
+                   for (std::size_t i = 0; i < at.ct.size(); ++i) {
+                     if (at.linear[i] && !at.ct[i].is_empty()) at.add(i, at.ct[i]);
+                   }
+                 },
+             .cost_factor = 2,
+             .shapes = "s… → s…",
+             .formula = "dx…"});
+}
+
+}  // namespace hom

@@ -1,0 +1,54 @@
+// core/primitives/rules.h -- what the declarations of primitives have in common
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <hom/core/builder.h>
+#include <hom/core/capture.h>
+#include <hom/core/primitive.h>
+
+namespace hom {
+
+void add_leaf_primitives(PrimitiveTable& table);
+void add_unary_primitives(PrimitiveTable& table);
+void add_binary_primitives(PrimitiveTable& table);
+void add_shape_primitives(PrimitiveTable& table);
+void add_indexing_primitives(PrimitiveTable& table);
+void add_reduction_primitives(PrimitiveTable& table);
+void add_cumulative_primitives(PrimitiveTable& table);
+void add_contraction_primitives(PrimitiveTable& table);
+void add_control_primitives(PrimitiveTable& table);
+
+/// Throws unless every operand has a dtype of the primitive's set, and the same one.
+void require_dtypes(const Typing& typing);
+/// The same, and one shape; returns the type.
+TensorType elementwise_type(const Typing& typing);
+/// `lhs f32[2] and f32[3]`
+std::string list_types(std::span<const TensorType> types);
+
+/// A typing rule whose only result is the elementwise type of the operands.
+std::vector<TensorType> same_type(const Typing& typing);
+
+/// The tangent, or zeros of the operand's type.
+Tensor tangent_or_zeros(const Linearizing& at, std::size_t operand);
+
+/// The derivative of a primitive that is linear in its first `data` operands jointly: itself on tangents.
+DerivativeRule linear_in(std::size_t data);
+
+/// The slot of a uniform tensor.
+Slot append_literal(Builder& builder, const Attribute& value, const TensorType& type, const Location& at);
+
+/// Whether the slot is the same slot x again, as `f(x)` with `f` = `primitive`; its operand then.
+std::optional<Slot> operand_of(const Builder& builder, Slot slot, const std::string& primitive);
+
+/// Within a transpose rule: whether an operand that is not linear is zero, and therefore linear after all.
+bool is_zero(const Tensor& x);
+
+/// Small helpers for axis lists.
+Shape iota_shape(std::size_t count, std::int64_t first = 0);
+bool contains(const Shape& list, std::int64_t value);
+/// 0 … rank − 1 without those in `axes`, ascending.
+Shape axes_without(std::size_t rank, const Shape& axes);
+
+}  // namespace hom

@@ -1,0 +1,15 @@
+// hom.h -- Hom: compiles ordinary lambdas into categories. Include this one header.
+#pragma once
+
+#define HOM_VERSION "0.1.0"
+
+#include <hom/categories/derivative.h>
+#include <hom/core/arrow.h>
+#include <hom/core/function.h>
+#include <hom/core/operations/elementwise.h>
+#include <hom/core/operations/functions.h>
+#include <hom/core/operations/indexing.h>
+#include <hom/core/operations/random.h>
+#include <hom/core/operations/reductions.h>
+#include <hom/core/operations/shaping.h>
+#include <hom/core/product.h>

@@ -1,0 +1,517 @@
+// tests/laws/random_step.cc -- one random step of any primitive: attributes that type, operands to be found
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include <hom/core/operations/broadcasting.h>
+
+#include "tests/laws/random_program.h"
+
+namespace hom::laws {
+namespace {
+
+std::int64_t rank_of(const Shape& shape) { return static_cast<std::int64_t>(shape.size()); }
+
+Shape random_permutation(std::int64_t rank, Choices& choices) {
+  Shape list(static_cast<std::size_t>(rank));
+  std::iota(list.begin(), list.end(), 0);
+  for (std::int64_t i = rank; i > 1; --i) std::swap(list.begin()[i - 1], list.begin()[choices.below(i)]);
+  return list;
+}
+
+Shape random_axes(std::int64_t rank, Choices& choices) {
+  Shape axes;
+  for (std::int64_t axis = 0; axis < rank; ++axis) {
+    if (choices.one_in(2)) axes.push_back(axis);
+  }
+  return axes;
+}
+
+Dtype random_dtype(DtypeSet dtypes, Choices& choices) {
+  for (;;) {
+    const Dtype dtype = choices.among(all_dtypes);
+    if (dtypes.contains(dtype)) return dtype;
+  }
+}
+
+/// A number that an element of the dtype holds; the edge cases among them.
+Attribute random_number(Dtype dtype, Domain domain, Choices& choices) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  static const std::vector<double> special = {0, -0.0, 1, -1, 2, 0.5, infinity, -infinity, std::nan("")};
+  if (dtype.is_bool()) return {choices.one_in(2)};
+  if (!dtype.is_float()) {
+    return {choices.between(dtype.is_unsigned_integer() ? 0 : -2, 3)};
+  }
+  double value = domain == Domain::wild ? choices.among(special) : choices.real(-2, 2);
+  if (domain != Domain::wild && choices.one_in(2)) value = choices.one_in(2) ? 1 : 2;
+  return rounded({value}, dtype);
+}
+
+/// A regular part of each axis: element i is start + i·step.
+struct Part {
+  Shape start;
+  Shape size;
+  Shape step;
+};
+
+Part random_part(const Shape& shape, Choices& choices) {
+  Part part;
+  for (std::int64_t n : shape) {
+    // Empty parts are rare, so that values are left.
+    const std::int64_t size = choices.one_in(12) ? 0 : choices.between(std::min<std::int64_t>(n, 1), n);
+    std::int64_t step = size > 1 ? choices.between(1, (n - 1) / (size - 1)) : choices.between(1, 3);
+    std::int64_t start = size > 0 ? choices.below(n - (size - 1) * step) : 0;
+    if (choices.one_in(3)) {
+      if (size > 0) start += (size - 1) * step;
+      step = -step;
+    }
+    part.start.push_back(start);
+    part.size.push_back(size);
+    part.step.push_back(step);
+  }
+  return part;
+}
+
+const char* random_combine(Dtype dtype, std::initializer_list<const char*> combines, Choices& choices) {
+  return dtype.is_bool() ? "set" : choices.among(combines);
+}
+
+Dtype index_dtype(Choices& choices) { return random_dtype(integers, choices); }
+
+using Rule = bool (*)(StepSketch& step, const TensorType& x, Domain domain, Choices& choices);
+
+void set(StepSketch& step, std::string_view name, Attribute value) {
+  // The name that the primitive owns, so that it outlives the program.
+  for (const AttributeSpec& spec : step.primitive->attributes) {
+    if (spec.name == name) step.attributes.set(spec.name, std::move(value));
+  }
+}
+
+bool stated(StepSketch& step, const TensorType& x) {
+  step.operands.clear();
+  step.data = -1;
+  set(step, "dtype", {x.dtype});
+  set(step, "shape", {x.shape});
+  return true;
+}
+
+bool constant(StepSketch& step, const TensorType& x, Domain domain, Choices& choices) {
+  set(step, "value", random_number(x.dtype, domain, choices));
+  return stated(step, x);
+}
+
+/// The builder numbers tensors from the closure itself.
+bool captured(StepSketch& step, const TensorType& x, Domain, Choices&) {
+  set(step, "index", {std::int64_t{0}});
+  return stated(step, x);
+}
+
+bool positions(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  if (x.shape.empty()) return false;
+  stated(step, x);
+  set(step, "axis", {choices.below(x.rank())});
+  return true;
+}
+
+bool random_bits(StepSketch& step, const TensorType& x, Domain, Choices&) {
+  stated(step, x);
+  step.operands = {{u32[{2}]}};
+  return true;
+}
+
+bool convert(StepSketch& step, const TensorType&, Domain domain, Choices& choices) {
+  const DtypeSet targets = domain == Domain::smooth ? DtypeSet{bool_, i32, i64, f64} : every_dtype;
+  set(step, "dtype", {random_dtype(targets, choices)});
+  return true;
+}
+
+bool bitcast(StepSketch& step, const TensorType& x, Domain domain, Choices& choices) {
+  // Bits of floats jump, and bits that become floats are anything.
+  if (domain == Domain::smooth && x.dtype.is_float()) return false;
+  DtypeSet targets;
+  for (Dtype dtype : all_dtypes) {
+    const bool fits = dtype.size() == x.dtype.size() && dtype.is_bool() == x.dtype.is_bool();
+    if (fits && !(domain != Domain::wild && dtype.is_float())) targets = targets | DtypeSet{dtype};
+  }
+  if (targets == DtypeSet{}) return false;
+  set(step, "dtype", {random_dtype(targets, choices)});
+  return true;
+}
+
+bool broadcast_in_dim(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  Shape shape;
+  Shape axes;
+  std::int64_t size = std::max<std::int64_t>(x.size(), 1);
+  const auto factor = [&] {
+    const std::int64_t n = choices.between(1, 3);
+    if (size * n > 100) return std::int64_t{1};
+    size *= n;
+    return n;
+  };
+  for (std::int64_t extent : x.shape) {
+    if (shape.size() < 4 && choices.one_in(4)) shape.push_back(factor());
+    axes.push_back(rank_of(shape));
+    shape.push_back(extent == 1 ? factor() : extent);
+  }
+  if (choices.one_in(2)) shape.push_back(factor());
+  set(step, "shape", {shape});
+  set(step, "axes", {axes});
+  return true;
+}
+
+bool reshape(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  Shape shape;
+  std::int64_t rest = x.size();
+  if (rest == 0) {
+    shape = {choices.below(3), 0};
+    rest = 1;
+  }
+  for (std::int64_t prime : {2, 3, 5, 7}) {
+    while (rest % prime == 0) {
+      if (!shape.empty() && choices.one_in(2)) {
+        shape.back() *= prime;
+      } else {
+        shape.push_back(prime);
+      }
+      rest /= prime;
+    }
+  }
+  if (rest != 1) shape.push_back(rest);
+  if (choices.one_in(3)) shape.insert(shape.begin() + choices.below(rank_of(shape) + 1), 1);
+  set(step, "shape", {shape});
+  return true;
+}
+
+bool transpose(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  set(step, "permutation", {random_permutation(x.rank(), choices)});
+  return true;
+}
+
+bool slice(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  const Part part = random_part(x.shape, choices);
+  set(step, "start", {part.start});
+  set(step, "size", {part.size});
+  set(step, "step", {part.step});
+  return true;
+}
+
+bool pad(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  for (const char* name : {"low", "high", "interior"}) {
+    Shape counts;
+    for (std::size_t i = 0; i < x.shape.size(); ++i) {
+      counts.push_back(choices.one_in(3) && x.shape.size() <= 3 ? choices.between(1, 2) : 0);
+    }
+    set(step, name, {counts});
+  }
+  step.operands = {{x}, {x.dtype[{}]}};
+  return true;
+}
+
+bool concat(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  if (x.shape.empty()) return false;
+  const std::int64_t axis = choices.below(x.rank());
+  set(step, "axis", {axis});
+  for (std::int64_t more = choices.below(3); more > 0; --more) {
+    TensorType other = x;
+    if (choices.one_in(2)) other.shape[static_cast<std::size_t>(axis)] = choices.below(4);
+    step.operands.push_back({other});
+  }
+  return true;
+}
+
+bool update_slice(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  const Part part = random_part(x.shape, choices);
+  set(step, "start", {part.start});
+  set(step, "step", {part.step});
+  set(step, "combine", {random_combine(x.dtype, {"set", "add"}, choices)});
+  step.operands = {{x}, {x.dtype[part.size]}};
+  return true;
+}
+
+/// Coordinates for gather and scatter, and the shape of what is there.
+bool places(StepSketch& step, const TensorType& x, Choices& choices) {
+  const char* const modes[] = {"check", "clip", "drop"};
+  const std::string mode = modes[choices.below(3)];
+  Shape axes;
+  for (std::int64_t axis : random_permutation(x.rank(), choices)) {
+    if ((axes.empty() || choices.one_in(3)) && x.shape.begin()[axis] > 0) axes.push_back(axis);
+  }
+  Shape limits;
+  for (std::int64_t axis : axes) limits.push_back(x.shape.begin()[axis]);
+  Shape shape;
+  std::int64_t rest = 1;
+  for (std::int64_t axis = 0; axis < x.rank(); ++axis) {
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) rest *= x.shape.begin()[axis];
+  }
+  for (std::int64_t i = choices.below(3); i > 0; --i) {
+    const std::int64_t n = choices.one_in(10) ? 0 : choices.between(1, 4);
+    shape.push_back(rest * n > 100 ? 1 : n);
+    rest *= shape.back();
+  }
+  Shape taken = shape;
+  for (std::int64_t axis = 0; axis < x.rank(); ++axis) {
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) taken.push_back(x.shape.begin()[axis]);
+  }
+  shape.push_back(rank_of(axes));
+  set(step, "axes", {axes});
+  set(step, "mode", {mode});
+  step.operands = {{x}, {index_dtype(choices)[shape], limits, mode == "check"}, {x.dtype[taken]}};
+  return true;
+}
+
+bool gather(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  places(step, x, choices);
+  step.operands.pop_back();
+  return true;
+}
+
+bool scatter(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  set(step, "combine", {random_combine(x.dtype, {"set", "add", "mul", "min", "max"}, choices)});
+  return places(step, x, choices);
+}
+
+OperandSketch window_start(StepSketch& step, const TensorType& x, const Shape& size, Choices& choices) {
+  const bool inside = choices.one_in(2);
+  set(step, "mode", {std::string(inside ? "check" : "clip")});
+  Shape limits;
+  for (std::size_t i = 0; i < size.size(); ++i) limits.push_back(x.shape[i] - size[i] + 1);
+  return {index_dtype(choices)[{x.rank()}], limits, inside};
+}
+
+bool dynamic_slice(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  const Shape size = random_part(x.shape, choices).size;
+  set(step, "size", {size});
+  step.operands = {{x}, window_start(step, x, size, choices)};
+  return true;
+}
+
+bool dynamic_update_slice(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  const Shape size = random_part(x.shape, choices).size;
+  set(step, "combine", {random_combine(x.dtype, {"set", "add"}, choices)});
+  step.operands = {{x}, {x.dtype[size]}, window_start(step, x, size, choices)};
+  return true;
+}
+
+bool reduction(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  Shape axes = random_axes(x.rank(), choices);
+  if (step.primitive->name == "reduce_max" || step.primitive->name == "reduce_min") {
+    axes.erase(std::remove_if(axes.begin(), axes.end(), [&](std::int64_t axis) { return x.shape.begin()[axis] == 0; }),
+               axes.end());
+  }
+  set(step, "axes", {axes});
+  return true;
+}
+
+bool along_axis(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  if (x.shape.empty()) return false;
+  const std::int64_t axis = choices.below(x.rank());
+  set(step, "axis", {axis});
+  set(step, "reverse", {choices.one_in(2)});
+  const bool extreme = step.primitive->name.starts_with("arg");
+  return !extreme || x.shape.begin()[axis] > 0;
+}
+
+bool dot_general(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  Shape lhs_batch;
+  Shape lhs_contract;
+  Shape other;
+  std::int64_t size = 1;
+  for (std::int64_t axis : random_permutation(x.rank(), choices)) {
+    const std::int64_t kind = choices.below(3);
+    if (kind == 0) continue;
+    (kind == 1 ? lhs_batch : lhs_contract).push_back(axis);
+  }
+  for (std::int64_t axis = 0; axis < x.rank(); ++axis) {
+    if (std::find(lhs_contract.begin(), lhs_contract.end(), axis) == lhs_contract.end()) size *= x.shape.begin()[axis];
+  }
+  for (std::int64_t axis : lhs_batch) other.push_back(x.shape.begin()[axis]);
+  for (std::int64_t axis : lhs_contract) other.push_back(x.shape.begin()[axis]);
+  for (std::int64_t more = choices.below(2); more > 0 && other.size() < 5; --more) {
+    other.push_back(size > 50 ? 1 : choices.between(1, 3));
+  }
+  // Its axes come in any order: axis i of the rhs is axis order[i] of the list.
+  const Shape order = random_permutation(rank_of(other), choices);
+  Shape shape;
+  for (std::int64_t i : order) shape.push_back(other.begin()[i]);
+  const auto place = [&](std::size_t position) {
+    return static_cast<std::int64_t>(std::find(order.begin(), order.end(), static_cast<std::int64_t>(position)) - order.begin());
+  };
+  Shape rhs_batch;
+  Shape rhs_contract;
+  for (std::size_t i = 0; i < lhs_batch.size(); ++i) rhs_batch.push_back(place(i));
+  for (std::size_t i = 0; i < lhs_contract.size(); ++i) rhs_contract.push_back(place(lhs_batch.size() + i));
+  set(step, "lhs_contract", {lhs_contract});
+  set(step, "rhs_contract", {rhs_contract});
+  set(step, "lhs_batch", {lhs_batch});
+  set(step, "rhs_batch", {rhs_batch});
+  step.operands = {{x}, {x.dtype[shape]}};
+  return true;
+}
+
+bool select(StepSketch& step, const TensorType& x, Domain, Choices&) {
+  step.operands = {{bool_[x.shape]}, {x}, {x}};
+  step.data = 1;
+  return true;
+}
+
+bool power(StepSketch& step, const TensorType& x, Domain, Choices&) {
+  step.operands = {{x}, {x}};
+  step.operands[1].is_exponent = !x.dtype.is_float();
+  return true;
+}
+
+bool barrier(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  for (std::int64_t more = choices.below(3); more > 0; --more) step.operands.push_back({x});
+  return true;
+}
+
+const std::map<std::string_view, Rule>& rules() {
+  static const std::map<std::string_view, Rule> table = {
+      {"constant", constant},
+      {"captured", captured},
+      {"iota", positions},
+      {"random_bits", random_bits},
+      {"convert", convert},
+      {"bitcast", bitcast},
+      {"broadcast_in_dim", broadcast_in_dim},
+      {"reshape", reshape},
+      {"transpose", transpose},
+      {"slice", slice},
+      {"pad", pad},
+      {"concat", concat},
+      {"update_slice", update_slice},
+      {"gather", gather},
+      {"scatter", scatter},
+      {"dynamic_slice", dynamic_slice},
+      {"dynamic_update_slice", dynamic_update_slice},
+      {"reduce_sum", reduction},
+      {"reduce_prod", reduction},
+      {"reduce_max", reduction},
+      {"reduce_min", reduction},
+      {"reduce_and", reduction},
+      {"reduce_or", reduction},
+      {"argmax", along_axis},
+      {"argmin", along_axis},
+      {"cumsum", along_axis},
+      {"cumprod", along_axis},
+      {"cummax", along_axis},
+      {"cummin", along_axis},
+      {"dot_general", dot_general},
+      {"select", select},
+      {"pow", power},
+      {"barrier", barrier},
+  };
+  return table;
+}
+
+template <Element T>
+T random_element(Domain domain, Choices& choices) {
+  if constexpr (std::same_as<T, bool>) {
+    return choices.one_in(2);
+  } else if constexpr (dtype_of<T>().is_float()) {
+    const auto narrow = [](double value) { return convert_element<T>(value); };
+    if (domain == Domain::wild) {
+      constexpr double infinity = std::numeric_limits<double>::infinity();
+      static const std::vector<double> special = {0, -0.0, 1, -1, 0.5, infinity, -infinity, std::nan(""), 1e30, -3e-40, 65504, 1e-310};
+      if (choices.one_in(3)) return narrow(choices.among(special));
+      if (choices.one_in(3)) return narrow(static_cast<double>(choices.between(-4, 4)));
+      return narrow(choices.real(-3, 3));
+    }
+    const double size = choices.real(0.1, 1.9);
+    return narrow(choices.one_in(2) ? size : -size);
+  } else {
+    if (domain == Domain::wild) {
+      const std::int64_t kind = choices.below(8);
+      if (kind == 0) return std::numeric_limits<T>::min();
+      if (kind == 1) return std::numeric_limits<T>::max();
+      if (kind == 2) return static_cast<T>(choices.bits());
+    }
+    return static_cast<T>(choices.between(std::is_signed_v<T> ? -3 : 0, 5));
+  }
+}
+
+}  // namespace
+
+std::uint64_t Choices::bits() {
+  // SplitMix64 (G. Steele et al., "Fast splittable pseudorandom number generators", 2014).
+  std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+SizeClass size_class_of(std::int64_t elements) {
+  if (elements == 0) return SizeClass::zero;
+  if (elements == 1) return SizeClass::one;
+  if (elements >= 32) return SizeClass::large;
+  return elements % 2 == 1 ? SizeClass::odd : SizeClass::small;
+}
+
+std::string name_of(SizeClass size) {
+  const char* const names[] = {"zero", "one", "small", "odd", "large"};
+  return names[static_cast<int>(size)];
+}
+
+Shape random_shape(SizeClass size, Choices& choices, std::int64_t min_rank) {
+  for (;;) {
+    const std::int64_t least = size == SizeClass::one ? min_rank : std::max<std::int64_t>(min_rank, 1);
+    const std::int64_t rank = choices.between(least, 5);
+    // Extents whose product is not too large: long axes for few of them.
+    const std::int64_t longest = rank == 1 ? 100 : rank == 2 ? 16 : 5;
+    Shape shape;
+    for (std::int64_t i = 0; i < rank; ++i) {
+      shape.push_back(size == SizeClass::one || choices.one_in(4) ? 1 : choices.between(2, longest));
+    }
+    if (size == SizeClass::zero) shape.begin()[choices.below(rank)] = 0;
+    const std::int64_t elements = element_count(shape);
+    if (elements <= 100 && size_class_of(elements) == size) return shape;
+  }
+}
+
+Tensor random_tensor(const TensorType& type, Domain domain, Choices& choices) {
+  return visit(type.dtype, [&]<class T>() {
+    std::shared_ptr<Array> array = Array::allocate(type);
+    const bool uniform = choices.one_in(8);
+    for (std::int64_t i = 0; i < type.size(); ++i) {
+      array->data<T>()[i] = i > 0 && uniform ? array->data<T>()[0] : random_element<T>(domain, choices);
+    }
+    return Tensor(std::move(array));
+  });
+}
+
+Tensor OperandSketch::value(Domain domain, Choices& choices) const {
+  if (limits.empty() && !is_exponent) return random_tensor(type, domain, choices);
+  return visit(type.dtype, [&]<class T>() {
+    std::shared_ptr<Array> array = Array::allocate(type);
+    for (std::int64_t i = 0; i < type.size(); ++i) {
+      const std::int64_t limit = is_exponent ? 4 : limits.begin()[i % rank_of(limits)];
+      const bool signed_type = std::is_signed_v<T>;
+      const std::int64_t low = inside || is_exponent || !signed_type ? 0 : -2;
+      array->data<T>()[i] = convert_element<T>(choices.between(low, inside ? limit - 1 : limit + 1));
+    }
+    return Tensor(std::move(array));
+  });
+}
+
+std::optional<StepSketch> random_step(const Primitive& primitive, const TensorType& data, Domain domain,
+                                      Choices& choices) {
+  StepSketch step{&primitive};
+  step.operands.assign(static_cast<std::size_t>(std::max(primitive.min_operands, 1)), OperandSketch{data});
+  const auto rule = rules().find(primitive.name);
+  if (rule == rules().end()) {
+    const bool elementwise = primitive.attributes.empty() && primitive.min_operands == primitive.max_operands;
+    if (!elementwise) {
+      throw Bug("tests/laws/random_step.cc has no rule for the primitive `" + primitive.name + "`: add one");
+    }
+  } else if (!rule->second(step, data, domain, choices)) {
+    return std::nullopt;
+  }
+  Attributes in_order;
+  for (const AttributeSpec& spec : primitive.attributes) in_order.set(spec.name, step.attributes.get(spec.name));
+  step.attributes = std::move(in_order);
+  return step;
+}
+
+}  // namespace hom::laws

@@ -1,0 +1,326 @@
+// tests/unit/eager_executor_test.cc -- complete kernels, safe reuse, Threefry
+#include <map>
+#include <optional>
+#include <thread>
+
+#include "eager_support.h"
+
+#include <hom/backends/cpu/threefry.h>
+
+namespace hom::testing {
+namespace {
+
+Tensor ones(Dtype dtype, const Shape& shape) {
+  return visit(dtype, [&]<class T>() {
+    return tensor(
+        std::vector<T>(static_cast<std::size_t>(element_count(shape)), convert_element<T>(1)),
+        shape);
+  });
+}
+
+// ---- completeness ----
+
+struct Example {
+  Attributes attributes;
+  TensorList operands;
+};
+
+/// A step of the primitive on elements of `dtype`; none for a primitive that this test does not
+/// know.
+std::optional<Example> example(const Primitive& primitive, Dtype dtype) {
+  const std::string& name = primitive.name;
+  const Tensor x = ones(dtype, {2, 3});
+  const Tensor origin = tensor(std::vector<std::int64_t>{0, 0});
+  const Attribute check{std::string("check")};
+  const Attribute set{std::string("set")};
+  const Attribute first{std::int64_t{0}};
+  const Attribute none{Shape{}};
+  const Attribute zeros{Shape{0, 0}};
+  const Attribute unit{Shape{1, 1}};
+  const auto of = [](Attributes attributes, std::initializer_list<Tensor> operands) {
+    return Example{std::move(attributes), TensorList(operands)};
+  };
+  if (name == "constant") return of({{"value", {1.0}}, {"dtype", {dtype}}, {"shape", unit}}, {});
+  if (name == "iota") return of({{"dtype", {dtype}}, {"shape", unit}, {"axis", first}}, {});
+  if (name == "random_bits") return of({{"dtype", {dtype}}, {"shape", unit}}, {ones(u32, {2})});
+  if (name == "select") return of({}, {ones(bool_, {2, 3}), x, x});
+  if (name == "convert" || name == "bitcast") return of({{"dtype", {dtype}}}, {x});
+  if (name == "broadcast_in_dim")
+    return of({{"shape", {Shape{4, 2, 3}}}, {"axes", {Shape{1, 2}}}}, {x});
+  if (name == "reshape") return of({{"shape", {Shape{6}}}}, {x});
+  if (name == "transpose") return of({{"permutation", {Shape{1, 0}}}}, {x});
+  if (name == "slice") return of({{"start", zeros}, {"size", unit}, {"step", unit}}, {x});
+  if (name == "pad")
+    return of({{"low", unit}, {"high", unit}, {"interior", unit}}, {x, ones(dtype, {})});
+  if (name == "concat") return of({{"axis", first}}, {x, x});
+  if (name == "update_slice")
+    return of({{"start", zeros}, {"step", unit}, {"combine", set}}, {x, x});
+  if (name == "gather") return of({{"axes", {Shape{0}}}, {"mode", check}}, {x, ones(i64, {1, 1})});
+  if (name == "scatter") {
+    return of({{"axes", {Shape{0}}}, {"combine", set}, {"mode", check}},
+              {x, ones(i64, {1, 1}), ones(dtype, {1, 3})});
+  }
+  if (name == "dynamic_slice") return of({{"size", unit}, {"mode", check}}, {x, origin});
+  if (name == "dynamic_update_slice")
+    return of({{"combine", set}, {"mode", check}}, {x, x, origin});
+  if (name.starts_with("reduce_")) return of({{"axes", {Shape{1}}}}, {x});
+  if (name.starts_with("arg")) return of({{"axis", first}}, {x});
+  if (name.starts_with("cum")) return of({{"axis", first}, {"reverse", {false}}}, {x});
+  if (name == "dot_general") {
+    const Attribute last{Shape{1}};
+    return of(
+        {{"lhs_contract", last}, {"rhs_contract", last}, {"lhs_batch", none}, {"rhs_batch", none}},
+        {x, x});
+  }
+  if (!primitive.attributes.empty()) return std::nullopt;
+  Example elementwise;
+  for (int i = 0; i < primitive.min_operands; ++i) elementwise.operands.push_back(x);
+  return elementwise;
+}
+
+/// Those that the evaluator runs itself.
+bool has_no_kernel(const Primitive& primitive) {
+  if (primitive.name == "captured") return true;
+  for (const AttributeSpec& attribute : primitive.attributes) {
+    if (attribute.kind == AttributeSpec::Kind::program) return true;
+  }
+  return false;
+}
+
+TEST(EagerExecutor, EveryPrimitiveHasAKernelThatRunsOnEachOfItsDtypes) {
+  int runs = 0;
+  for (const Primitive* primitive : standard_primitives().all()) {
+    if (has_no_kernel(*primitive)) continue;
+    ASSERT_NE(cpu_kernels().find(primitive->name), nullptr)
+        << primitive->name << " has no CPU kernel";
+    for (Dtype dtype : all_dtypes) {
+      if (!primitive->dtypes.contains(dtype)) continue;
+      const std::optional<Example> step = example(*primitive, dtype);
+      ASSERT_TRUE(step) << "teach example() in this test about " << primitive->name;
+      try {
+        compute(primitive->name, step->attributes, step->operands);
+        ++runs;
+      } catch (const Error& error) {
+        ADD_FAILURE() << primitive->name << " on " << dtype.name() << ": " << error.what();
+      }
+    }
+  }
+  EXPECT_GT(runs, 400);
+}
+
+TEST(EagerExecutor, EveryKernelBelongsToAPrimitive) {
+  for (const std::string& name : cpu_kernels().names())
+    EXPECT_TRUE(standard_primitives().contains(name)) << name;
+}
+
+TensorList execute_with(EagerExecutor& executor, const Primitive& primitive, TensorList operands) {
+  const Location at = Location::current();
+  const TensorType type = operands[0].type();
+  return executor.execute(Invocation{primitive, {}, {&type, 1}, at}, std::move(operands));
+}
+
+TEST(EagerExecutor, APrimitiveWithoutAKernelIsAnErrorThatNamesIt) {
+  const Primitive primitive{.name = "frobnicate"};
+  EagerExecutor executor;
+  try {
+    execute_with(executor, primitive, {Tensor(1.0)});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("frobnicate: the eager CPU executor has no kernel"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(EagerExecutor, ATableOfOnesOwnExtendsTheStandardOne) {
+  KernelTable table = cpu_kernels();
+  table.add("answer", [](const Invocation&, TensorList) { return TensorList{Tensor(42.0)}; });
+  EXPECT_THROW(table.add("answer", nullptr), Error);
+  EagerExecutor executor(table);
+  const Primitive primitive{.name = "answer"};
+  EXPECT_EQ(execute_with(executor, primitive, {Tensor(1.0)})[0].item(), 42);
+  EXPECT_EQ(cpu_kernels().find("answer"), nullptr);
+}
+
+TEST(EagerExecutor, AnotherPrimitiveAtTheSameAddressIsNotMistaken) {
+  EagerExecutor executor;
+  Primitive primitive{.name = "neg"};
+  EXPECT_EQ(execute_with(executor, primitive, {Tensor(4.0)})[0].item(), -4);
+  primitive.name = "sqrt";
+  EXPECT_EQ(execute_with(executor, primitive, {Tensor(4.0)})[0].item(), 2);
+}
+
+TEST(EagerExecutor, ManyThreadsMayComputeAtOnce) {
+  const Tensor shared = ones(f32, {100});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([shared] {
+      for (int i = 0; i < 500; ++i) {
+        Tensor x = shared;
+        for (const char* name : {"neg", "exp", "abs"}) x = run(name, {}, std::move(x));
+        ASSERT_FLOAT_EQ(element<float>(x, {99}), std::exp(-1.0f));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(element<float>(shared, {0}), 1);
+}
+
+// ---- overwriting operands ----
+
+const std::byte* address_of(const Tensor& x) { return x.array().buffer->data(); }
+
+TEST(EagerReuse, AnElementwiseStepOverwritesAnOperandThatNobodyElseOwns) {
+  Tensor x = ones(f32, {2, 3});
+  const std::byte* before = address_of(x);
+  x = run("neg", {}, std::move(x));
+  EXPECT_EQ(address_of(x), before);
+  x = run("add", {}, ones(f32, {2, 3}), std::move(x));
+  EXPECT_EQ(elements<float>(x), std::vector<float>(6, 0));
+  x = run("convert", {{"dtype", {i32}}}, std::move(x));
+  EXPECT_EQ(x.dtype(), i32);
+  EXPECT_EQ(elements<std::int32_t>(x), std::vector<std::int32_t>(6, 0));
+}
+
+TEST(EagerReuse, ASharedOperandIsLeftAlone) {
+  const Tensor x = ones(f32, {4});
+  const Tensor y = run("neg", {}, x);
+  EXPECT_NE(address_of(y), address_of(x));
+  EXPECT_EQ(elements<float>(x), std::vector<float>(4, 1));
+}
+
+TEST(EagerReuse, AnOperandThatAppearsTwiceIsShared) {
+  Tensor x = ones(f32, {4});
+  const std::byte* before = address_of(x);
+  TensorList twice;
+  twice.push_back(x);
+  twice.push_back(std::move(x));
+  const Tensor y = compute("add", {}, std::move(twice))[0];
+  EXPECT_NE(address_of(y), before);
+  EXPECT_EQ(elements<float>(y), std::vector<float>(4, 2));
+}
+
+TEST(EagerReuse, AViewKeepsItsBaseFromBeingOverwritten) {
+  Tensor x = ones(f32, {4});
+  const Tensor view = run("reshape", {{"shape", {Shape{2, 2}}}}, x);
+  const Tensor y = run("neg", {}, std::move(x));
+  EXPECT_NE(address_of(y), address_of(view));
+  EXPECT_EQ(elements<float>(view), std::vector<float>(4, 1));
+}
+
+TEST(EagerReuse, ABroadcastOperandIsNotOverwritten) {
+  Tensor x = run("constant", {{"value", {3.0}}, {"dtype", {f32}}, {"shape", {Shape{4}}}});
+  const Tensor y = run("add", {}, std::move(x), row_of<float>({1, 2, 3, 4}));
+  EXPECT_EQ(elements<float>(y), (std::vector<float>{4, 5, 6, 7}));
+}
+
+TEST(EagerReuse, ATransposedOperandIsNotOverwrittenByAnElementwiseStep) {
+  Tensor x = run("transpose", {{"permutation", {Shape{1, 0}}}},
+                 tensor(std::vector<float>{1, 2, 3, 4, 5, 6}, Shape{2, 3}));
+  const Tensor y = run("neg", {}, std::move(x));
+  EXPECT_TRUE(y.array().is_row_major());
+  EXPECT_EQ(elements<float>(y), (std::vector<float>{-1, -4, -2, -5, -3, -6}));
+}
+
+TEST(EagerReuse, ComparisonsDoNotSqueezeBoolsIntoWiderElements) {
+  Tensor x = row_of<float>({1, 2});
+  const Tensor y = run("lt", {}, std::move(x), row_of<float>({2, 2}));
+  EXPECT_EQ(y.array().buffer->bytes(), 2u);
+  EXPECT_EQ(elements<bool>(y), (std::vector<bool>{true, false}));
+}
+
+const Attributes one_element{
+    {"start", {Shape{1}}}, {"step", {Shape{1}}}, {"combine", {std::string("add")}}};
+
+TEST(EagerReuse, UpdatesWriteIntoAnArrayThatNobodyElseOwns) {
+  Tensor x = ones(f32, {1000});
+  const std::byte* before = address_of(x);
+  for (int i = 0; i < 10; ++i)
+    x = run("update_slice", one_element, std::move(x), row_of<float>({2}));
+  EXPECT_EQ(address_of(x), before);
+  EXPECT_EQ(element<float>(x, {1}), 21);
+
+  const Attributes scattering{
+      {"axes", {Shape{0}}}, {"combine", {std::string("set")}}, {"mode", {std::string("drop")}}};
+  x = run("scatter", scattering, std::move(x), ones(i64, {1, 1}), row_of<float>({5}));
+  EXPECT_EQ(address_of(x), before);
+  const Attributes windowing{{"combine", {std::string("add")}}, {"mode", {std::string("clip")}}};
+  x = run("dynamic_update_slice", windowing, std::move(x), row_of<float>({5}),
+          row_of<std::int64_t>({1}));
+  EXPECT_EQ(address_of(x), before);
+  EXPECT_EQ(element<float>(x, {1}), 10);
+}
+
+TEST(EagerReuse, UpdatesWriteIntoTransposedArraysToo) {
+  Tensor x = run("transpose", {{"permutation", {Shape{1, 0}}}}, ones(f32, {2, 3}));
+  const std::byte* before = address_of(x);
+  const Attributes attributes{
+      {"start", {Shape{2, 0}}}, {"step", {Shape{1, 1}}}, {"combine", {std::string("set")}}};
+  x = run("update_slice", attributes, std::move(x), tensor(std::vector<float>{7, 8}, Shape{1, 2}));
+  EXPECT_EQ(address_of(x), before);
+  EXPECT_EQ(elements<float>(x), (std::vector<float>{1, 1, 1, 1, 7, 8}));
+}
+
+TEST(EagerReuse, UpdatesCopySharedAndOverlappingArrays) {
+  const Tensor shared = ones(f32, {4});
+  const Tensor updated = run("update_slice", one_element, shared, row_of<float>({2}));
+  EXPECT_EQ(elements<float>(shared), std::vector<float>(4, 1));
+  EXPECT_EQ(elements<float>(updated), (std::vector<float>{1, 3, 1, 1}));
+
+  Tensor broadcast = run("constant", {{"value", {1.0}}, {"dtype", {f32}}, {"shape", {Shape{4}}}});
+  EXPECT_EQ(
+      elements<float>(run("update_slice", one_element, std::move(broadcast), row_of<float>({2}))),
+      (std::vector<float>{1, 3, 1, 1}));
+}
+
+TEST(EagerReuse, AnUpdateThatIsAViewOfTheUpdatedArrayIsReadBeforeItChanges) {
+  Tensor x = row_of<float>({1, 2, 3, 4});
+  Tensor reversed =
+      run("slice", {{"start", {Shape{3}}}, {"size", {Shape{4}}}, {"step", {Shape{-1}}}}, x);
+  const Attributes attributes{
+      {"start", {Shape{0}}}, {"step", {Shape{1}}}, {"combine", {std::string("set")}}};
+  EXPECT_EQ(elements<float>(run("update_slice", attributes, std::move(x), std::move(reversed))),
+            (std::vector<float>{4, 3, 2, 1}));
+}
+
+// ---- random bits ----
+
+TEST(Threefry, GivesThePublishedAnswers) {
+  using scalar::threefry2x32;
+  const auto answer = [](scalar::TwoWords counter, scalar::TwoWords key) {
+    const scalar::TwoWords words = threefry2x32(counter, key);
+    return std::pair(words.first, words.second);
+  };
+  EXPECT_EQ(answer({0, 0}, {0, 0}), std::pair(0x6b200159u, 0x99ba4efeu));
+  EXPECT_EQ(answer({~0u, ~0u}, {~0u, ~0u}), std::pair(0x1cb996fcu, 0xbb002be7u));
+  EXPECT_EQ(answer({0x243f6a88u, 0x85a308d3u}, {0x13198a2eu, 0x03707344u}),
+            std::pair(0xc4923a9cu, 0x483df7a0u));
+}
+
+TEST(RandomBits, ElementsDependOnKeyAndPositionAlone) {
+  const Tensor key = row_of<std::uint32_t>({0x13198a2eu, 0x03707344u});
+  const auto bits = [&](Dtype dtype, const Shape& shape) {
+    return run("random_bits", {{"dtype", {dtype}}, {"shape", {shape}}}, key);
+  };
+  const auto words = elements<std::uint32_t>(bits(u32, {1000}));
+  const auto doubles = elements<std::uint64_t>(bits(u64, {10, 100}));
+  const auto bytes = elements<std::uint8_t>(bits(u8, {5, 2, 100}));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const scalar::TwoWords want =
+        scalar::threefry2x32({static_cast<std::uint32_t>(i), 0}, {0x13198a2eu, 0x03707344u});
+    ASSERT_EQ(words[i], want.first);
+    ASSERT_EQ(doubles[i], want.first | std::uint64_t{want.second} << 32);
+    ASSERT_EQ(bytes[i], static_cast<std::uint8_t>(want.first));
+  }
+  EXPECT_EQ(bits(u32, {0}).size(), 0);
+  EXPECT_EQ(elements<std::uint32_t>(bits(u32, {}))[0], words[0]);
+  // The key may be a view.
+  const Tensor flipped =
+      run("slice", {{"start", {Shape{1}}}, {"size", {Shape{2}}}, {"step", {Shape{-1}}}}, key);
+  EXPECT_EQ(elements<std::uint32_t>(
+                run("random_bits", {{"dtype", {u32}}, {"shape", {Shape{}}}}, flipped))[0],
+            scalar::threefry2x32({0, 0}, {0x03707344u, 0x13198a2eu}).first);
+}
+
+}  // namespace
+}  // namespace hom::testing
