@@ -3,7 +3,10 @@
 
 #define HOM_VERSION "0.1.0"
 
+#include <hom/categories/cost.h>
 #include <hom/categories/derivative.h>
+#include <hom/categories/graph.h>
+#include <hom/categories/syntax.h>
 #include <hom/core/arrow.h>
 #include <hom/core/function.h>
 #include <hom/core/operations/elementwise.h>
@@ -12,4 +15,6 @@
 #include <hom/core/operations/random.h>
 #include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>
+#include <hom/core/parameters.h>
 #include <hom/core/product.h>
+#include <hom/core/text.h>

@@ -39,7 +39,8 @@ struct Cost {
   Cost& operator+=(const Cost& other);
 };
 
-/// What the program costs; linear in its steps, whatever the number of calls of each program inside.
+/// What the program costs; linear in its steps, whatever the number of calls of each program
+/// inside.
 Cost cost(const Program& program);
 
 /// What one step of `program` costs, with the programs inside it.

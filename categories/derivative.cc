@@ -15,7 +15,9 @@ std::vector<bool> transposed_inputs(const Linearization& lin) {
   return linear;
 }
 
-std::string prefixed(const char* prefix, const Program& program) { return program.name().empty() ? "" : prefix + program.name(); }
+std::string prefixed(const char* prefix, const Program& program) {
+  return program.name().empty() ? "" : prefix + program.name();
+}
 
 /// A builder with the inputs of `program`, and its linearisation.
 struct Composition {
@@ -24,16 +26,19 @@ struct Composition {
 
   explicit Composition(const Program& program) {
     for (std::size_t i = 0; i < program.inputs().size(); ++i) {
-      inputs.push_back(builder.add_input(program.type(program.inputs()[i]), program.input_names()[i]));
+      inputs.push_back(
+          builder.add_input(program.type(program.inputs()[i]), program.input_names()[i]));
     }
   }
 };
 
 /// The domain's factors, with the tangents of active inputs behind.
-Object with_tangents(const Program& program, std::span<const Slot> tangents, const Builder& builder) {
+Object with_tangents(const Program& program, std::span<const Slot> tangents,
+                     const Builder& builder) {
   Object domain = program.domain();
   if (domain.is_tensor) domain = Object::product({{"", domain}});
-  for (Slot slot : tangents) domain.factors.push_back({slot_name(builder.program(), slot), builder.type(slot)});
+  for (Slot slot : tangents)
+    domain.factors.push_back({slot_name(builder.program(), slot), builder.type(slot)});
   return domain;
 }
 
@@ -57,8 +62,8 @@ Tensor basis_vector(const TensorType& type, std::int64_t k) {
   return reshape((position == k).astype(type.dtype), type.shape);
 }
 
-/// The linear program applied to every basis vector, its results joined along a new first axis, one row a vector.
-/// `linear` has one varying input, the last; each result becomes [n, …].
+/// The linear program applied to every basis vector, its results joined along a new first axis, one
+/// row a vector. `linear` has one varying input, the last; each result becomes [n, …].
 std::vector<Tensor> rows_of(const Program& linear, const std::vector<Tensor>& residuals) {
   const TensorType type = linear.input_types().back();
   const auto shared = std::make_shared<const Program>(linear);
@@ -98,24 +103,28 @@ Tensor first_axis_last(const Tensor& x) {
   return transpose(x, permutation);
 }
 
-
-/// Inputs as symbols; the primal part of a linearisation recorded in the capture, as outputs and residuals.
-std::vector<Tensor> residuals_of(const Linearization& lin, std::size_t outputs, const std::vector<Tensor>& inputs) {
+/// Inputs as symbols; the primal part of a linearisation recorded in the capture, as outputs and
+/// residuals.
+std::vector<Tensor> residuals_of(const Linearization& lin, std::size_t outputs,
+                                 const std::vector<Tensor>& inputs) {
   const std::vector<Tensor> all = apply(lin.primal, inputs, Location::current());
   return {all.begin() + static_cast<std::ptrdiff_t>(outputs), all.end()};
 }
 
 }  // namespace
 
-Program value_and_gradient(const Program& program, const std::vector<bool>& active, const Location& at) {
+Program value_and_gradient(const Program& program, const std::vector<bool>& active,
+                           const Location& at) {
   require(program.outputs().size() == 1 && program.type(program.outputs()[0]).rank() == 0, at, [&] {
-    return Complaint{"grad: the function returns " + to_string(program.codomain()) + ", not one tensor of rank 0",
+    return Complaint{"grad: the function returns " + to_string(program.codomain()) +
+                         ", not one tensor of rank 0",
                      "reduce it with sum or mean; jacobian and vjp differentiate other results"};
   });
   const TensorType result = program.type(program.outputs()[0]);
   require(result.dtype.is_float(), at, [&] {
-    return Complaint{"grad: the function returns " + to_string(result) + ", and only floats have derivatives",
-                     "convert with astype(f32) or astype(f64) before the computation"};
+    return Complaint{
+        "grad: the function returns " + to_string(result) + ", and only floats have derivatives",
+        "convert with astype(f32) or astype(f64) before the computation"};
   });
   const std::vector<bool> wanted{true};
   const Linearization lin = linearize(program, active, &wanted);
@@ -125,12 +134,14 @@ Program value_and_gradient(const Program& program, const std::vector<bool>& acti
   std::vector<Slot> primal = all.builder.append_program(lin.primal, all.inputs);
   std::vector<Slot> operands(primal.begin() + 1, primal.end());
   static const Primitive& constant = standard_primitives().find("constant");
-  operands.push_back(all.builder.append(constant, {{"value", {1.0}}, {"dtype", {result.dtype}}, {"shape", {result.shape}}}, {}, at));
+  operands.push_back(all.builder.append(
+      constant, {{"value", {1.0}}, {"dtype", {result.dtype}}, {"shape", {result.shape}}}, {}, at));
   std::vector<Slot> outputs{primal[0]};
   for (Slot slot : all.builder.append_program(pullback, operands)) outputs.push_back(slot);
   Object codomain = product_of(all.builder, outputs);
   return std::move(all.builder)
-      .finish(std::move(outputs), {prefixed("value_and_grad_", program), program.domain(), std::move(codomain)});
+      .finish(std::move(outputs),
+              {prefixed("value_and_grad_", program), program.domain(), std::move(codomain)});
 }
 
 Program pushforward(const Program& program, const std::vector<bool>& active) {
@@ -151,10 +162,13 @@ Program pushforward(const Program& program, const std::vector<bool>& active) {
   for (Slot slot : all.builder.append_program(lin.linear, operands)) outputs.push_back(slot);
   Object domain = with_tangents(program, tangents, all.builder);
   Object codomain = product_of(all.builder, outputs);
-  return std::move(all.builder).finish(std::move(outputs), {prefixed("jvp_", program), std::move(domain), std::move(codomain)});
+  return std::move(all.builder)
+      .finish(std::move(outputs),
+              {prefixed("jvp_", program), std::move(domain), std::move(codomain)});
 }
 
-Program jacobian(const Program& program, const std::vector<bool>& active, Mode mode, const Location& at) {
+Program jacobian(const Program& program, const std::vector<bool>& active, Mode mode,
+                 const Location& at) {
   const std::vector<TensorType> input_types = program.input_types();
   const std::vector<TensorType> output_types = program.output_types();
   std::int64_t columns = 0;
@@ -167,7 +181,8 @@ Program jacobian(const Program& program, const std::vector<bool>& active, Mode m
   }
   for (const TensorType& type : output_types) {
     require(type.dtype.is_float(), at, [&] {
-      return Complaint{"jacobian: the function returns " + to_string(program.codomain()) + ", and only floats have derivatives",
+      return Complaint{"jacobian: the function returns " + to_string(program.codomain()) +
+                           ", and only floats have derivatives",
                        "return the float results only"};
     });
     rows += type.size();
@@ -176,18 +191,22 @@ Program jacobian(const Program& program, const std::vector<bool>& active, Mode m
 
   Capture capture(at);
   std::vector<Tensor> inputs;
-  for (std::size_t i = 0; i < input_types.size(); ++i) inputs.push_back(capture.input(input_types[i], program.input_names()[i]));
+  for (std::size_t i = 0; i < input_types.size(); ++i)
+    inputs.push_back(capture.input(input_types[i], program.input_names()[i]));
   std::vector<std::vector<Tensor>> blocks(output_types.size(), std::vector<Tensor>(varying.size()));
   if (forward) {
-    // One linearisation for each input leaf, so that the zero tangents of the others are never computed with.
+    // One linearisation for each input leaf, so that the zero tangents of the others are never
+    // computed with.
     const std::vector<bool> wanted(output_types.size(), true);
     for (std::size_t v = 0; v < varying.size(); ++v) {
       std::vector<bool> alone(input_types.size(), false);
       alone[varying[v]] = true;
       const Linearization lin = linearize(program, alone, &wanted);
-      const std::vector<Tensor> rows_by_output = rows_of(lin.linear, residuals_of(lin, output_types.size(), inputs));
+      const std::vector<Tensor> rows_by_output =
+          rows_of(lin.linear, residuals_of(lin, output_types.size(), inputs));
       for (std::size_t o = 0; o < output_types.size(); ++o) {
-        blocks[o][v] = reshape(first_axis_last(rows_by_output[o]), joined(output_types[o].shape, input_types[varying[v]].shape));
+        blocks[o][v] = reshape(first_axis_last(rows_by_output[o]),
+                               joined(output_types[o].shape, input_types[varying[v]].shape));
       }
     }
   } else {
@@ -196,9 +215,11 @@ Program jacobian(const Program& program, const std::vector<bool>& active, Mode m
       wanted[o] = true;
       const Linearization lin = linearize(program, active, &wanted);
       const Program pullback = transpose(lin.linear, transposed_inputs(lin));
-      const std::vector<Tensor> rows_by_input = rows_of(pullback, residuals_of(lin, output_types.size(), inputs));
+      const std::vector<Tensor> rows_by_input =
+          rows_of(pullback, residuals_of(lin, output_types.size(), inputs));
       for (std::size_t v = 0; v < varying.size(); ++v) {
-        blocks[o][v] = reshape(rows_by_input[v], joined(output_types[o].shape, input_types[varying[v]].shape));
+        blocks[o][v] =
+            reshape(rows_by_input[v], joined(output_types[o].shape, input_types[varying[v]].shape));
       }
     }
   }
@@ -206,7 +227,12 @@ Program jacobian(const Program& program, const std::vector<bool>& active, Mode m
   for (const auto& row : blocks) outputs.insert(outputs.end(), row.begin(), row.end());
   std::vector<Object::Factor> codomain;
   for (const Tensor& block : outputs) codomain.push_back({"", block.type()});
-  return capture.finish(outputs, {prefixed("jacobian_", program), program.domain(), Object::product(std::move(codomain))}, at).program;
+  return capture
+      .finish(
+          outputs,
+          {prefixed("jacobian_", program), program.domain(), Object::product(std::move(codomain))},
+          at)
+      .program;
 }
 
 namespace detail {
@@ -215,19 +241,24 @@ void require_some_float(bool any, const std::vector<std::string>& types, const L
   require(any, at, [&] {
     std::string list;
     for (const std::string& type : types) list += (list.empty() ? "" : ", ") + type;
-    return Complaint{"grad: no float to differentiate in: " + (list.empty() ? "the argument has no tensors" : list),
-                     "convert with astype(f32) or astype(f64), or name other arguments with wrt<…>"};
+    return Complaint{
+        "grad: no float to differentiate in: " +
+            (list.empty() ? "the argument has no tensors" : list),
+        "convert with astype(f32) or astype(f64), or name other arguments with wrt<…>"};
   });
 }
 
-Tensor matched(const char* what, const Operand& given, const TensorType& type, const std::string& path, const Location& at) {
+Tensor matched(const char* what, const Operand& given, const TensorType& type,
+               const std::string& path, const Location& at) {
   require(given.is_weak() || !given.tensor().is_empty(), at, [&] {
-    return Complaint{std::string(what) + " `" + path + "` is empty, but belongs to " + to_string(type),
-                     "pass zeros for what does not vary"};
+    return Complaint{
+        std::string(what) + " `" + path + "` is empty, but belongs to " + to_string(type),
+        "pass zeros for what does not vary"};
   });
   const Tensor value = given.as(type.dtype);
   require(value.shape(at) == type.shape, at, [&] {
-    return Complaint{std::string(what) + " `" + path + "` is " + to_string(given.value().type(at)) + ", not " + to_string(type),
+    return Complaint{std::string(what) + " `" + path + "` is " + to_string(given.value().type(at)) +
+                         ", not " + to_string(type),
                      "it has the type of the value that it belongs to"};
   });
   return value;

@@ -1,8 +1,10 @@
-// categories/derivative.h -- derivatives of functions: jvp, vjp, grad, jacobian, hessian, linearize, transpose
+// categories/derivative.h -- derivatives of functions: jvp, vjp, grad, jacobian, hessian,
+// linearize, transpose
 //
-// All of them take a function object and give a function object of the same arguments, so they nest to any order. They
-// differentiate the first argument unless `wrt` says otherwise; a gradient has the structure of the argument, and the
-// leaf of an integer or bool tensor in it is empty (the unit).
+// All of them take a function object and give a function object of the same arguments, so they nest
+// to any order. They differentiate the first argument unless `wrt` says otherwise; a gradient has
+// the structure of the argument, and the leaf of an integer or bool tensor in it is empty (the
+// unit).
 #pragma once
 
 #include <hom/categories/linearize.h>
@@ -21,29 +23,47 @@ constexpr bool ascending() {
 
 /// The arguments to differentiate in, counted from 0 and ascending: `wrt<0, 1>`.
 template <std::size_t... Is>
-struct Wrt {
-  static_assert(sizeof...(Is) > 0, "hom: wrt names at least one argument, as in wrt<0>.");
-  static_assert(detail::ascending<Is...>(), "hom: wrt names arguments in ascending order, each once.");
-};
+struct Wrt {};
 template <std::size_t... Is>
 inline constexpr Wrt<Is...> wrt{};
 
 /// Which way a Jacobian is built: columns by jvp, rows by vjp, or whichever are fewer.
 enum class Mode { automatic, forward, reverse };
 
-/// x… ↦ value, gradients of the active float inputs. The program has one output, a float of rank 0. Throws otherwise.
-Program value_and_gradient(const Program& program, const std::vector<bool>& active, const Location& at);
-/// x…, dx… ↦ y…, dy… with one dx for each active float input and one dy (perhaps zero) for each float output.
+/// x… ↦ value, gradients of the active float inputs. The program has one output, a float of rank 0.
+/// Throws otherwise.
+Program value_and_gradient(const Program& program, const std::vector<bool>& active,
+                           const Location& at);
+/// x…, dx… ↦ y…, dy… with one dx for each active float input and one dy (perhaps zero) for each
+/// float output.
 Program pushforward(const Program& program, const std::vector<bool>& active);
-/// x… ↦ for each output and each active float input, the derivative, shaped output extents then input extents. Throws
-/// where an output is not a float.
-Program jacobian(const Program& program, const std::vector<bool>& active, Mode mode, const Location& at);
+/// x… ↦ for each output and each active float input, the derivative, shaped output extents then
+/// input extents. Throws where an output is not a float.
+Program jacobian(const Program& program, const std::vector<bool>& active, Mode mode,
+                 const Location& at);
 
 namespace detail {
 
+/// Whether f can be captured at these arguments and wrt names some of them; the first error says
+/// what is wrong.
+template <class F, std::size_t... Is, class... Args>
+constexpr bool is_differentiable(Wrt<Is...>, const std::tuple<Args...>*) {
+  static_assert(sizeof...(Is) > 0, "hom: wrt names at least one argument, as in wrt<0>.");
+  static_assert(ascending<Is...>(), "hom: wrt names arguments in ascending order, each once.");
+  static_assert(((Is < sizeof...(Args)) && ...),
+                "hom: wrt names an argument that the function does not have.");
+  if constexpr (sizeof...(Is) > 0 && ascending<Is...>() && ((Is < sizeof...(Args)) && ...)) {
+    return is_capturable<F, Args...>();
+  } else {
+    return false;
+  }
+}
+template <class F, class W, class... Args>
+inline constexpr bool differentiable =
+    is_differentiable<F>(W{}, static_cast<const std::tuple<Args...>*>(nullptr));
+
 template <std::size_t... Is, class... Args>
 std::vector<bool> active_inputs(Wrt<Is...>, std::size_t captured, const Args&... args) {
-  static_assert(((Is < sizeof...(Args)) && ...), "hom: wrt names an argument that the function does not have.");
   std::vector<bool> active;
   std::size_t index = 0;
   const auto mark = [&](const auto& argument) {
@@ -69,7 +89,8 @@ auto selected(Wrt<I, J, Is...>, const Args&... args) {
 
 void require_some_float(bool any, const std::vector<std::string>& types, const Location& at);
 
-/// The structure of a gradient: that of the arguments, with float leaves filled in order and the others empty.
+/// The structure of a gradient: that of the arguments, with float leaves filled in order and the
+/// others empty.
 template <class T>
 TensorsOf<T> gradient_like(const T& arguments, std::span<const Tensor> gradients) {
   std::size_t next = 0;
@@ -98,17 +119,25 @@ void require_float_leaves(const T& arguments, const Location& at) {
   require_some_float(any, types, at);
 }
 
-/// Leaves of a tangent or cotangent product in the dtypes and shapes of the leaves it belongs to; numbers adopt the dtype.
-/// Where the primal leaf is not a float the leaf is ignored, and an empty one is zero.
 template <class Primal, class T>
-std::vector<Tensor> matching_leaves(const char* what, const Primal& primal, const T& given, const Location& at);
+inline constexpr bool same_structure =
+    std::same_as<typename WithTensors<Primal>::type, typename WithTensors<T>::type>;
+
+/// Leaves of a tangent or cotangent product in the dtypes and shapes of the leaves it belongs to;
+/// numbers adopt the dtype. Where the primal leaf is not a float the leaf is ignored, and an empty
+/// one is zero.
+template <class Primal, class T>
+std::vector<Tensor> matching_leaves(const char* what, const Primal& primal, const T& given,
+                                    const Location& at);
 
 /// One tangent or cotangent brought to the type it must have; throws where it cannot be.
-Tensor matched(const char* what, const Operand& given, const TensorType& type, const std::string& path, const Location& at);
+Tensor matched(const char* what, const Operand& given, const TensorType& type,
+               const std::string& path, const Location& at);
 
 template <class Primal, class T>
-std::vector<Tensor> matching_leaves(const char* what, const Primal& primal, const T& given, const Location& at) {
-  static_assert(std::same_as<TensorsOf<Primal>, TensorsOf<T>>,
+std::vector<Tensor> matching_leaves(const char* what, const Primal& primal, const T& given,
+                                    const Location& at) {
+  static_assert(same_structure<Primal, T>,
                 "hom: a tangent or cotangent has the structure of the value it belongs to.");
   std::vector<TensorType> types;
   std::vector<std::string> paths;
@@ -133,7 +162,8 @@ std::vector<Tensor> matching_leaves(const char* what, const Primal& primal, cons
   auto match = [&](const auto& leaf, const Path& path) {
     const std::size_t i = next++;
     given_paths.push_back(path.text());
-    if (i < types.size() && !skipped[i]) result.push_back(matched(what, Operand(leaf, at), types[i], path.text(), at));
+    if (i < types.size() && !skipped[i])
+      result.push_back(matched(what, Operand(leaf, at), types[i], path.text(), at));
   };
   for_each_leaf(given, match, Path(what));
   require_same_structure(paths, given_paths, at);
@@ -148,15 +178,18 @@ class ValueAndGrad {
  public:
   ValueAndGrad(F f, const Location& at) : f_(std::move(f)), at_(at) {}
 
-  template <ProductType... Args>
+  template <class... Args>
   auto operator()(const Args&... args) const {
-    const auto& chosen = detail::selected(W{}, args...);
-    detail::require_float_leaves(chosen, at_);
-    const auto captured = detail::capture_function(f_, "", at_, args...);
-    const std::vector<bool> active = detail::active_inputs(W{}, captured.captured_operands.size(), args...);
-    const Program both = value_and_gradient(captured.program, active, at_);
-    const std::vector<Tensor> results = apply(both, detail::inputs_of(captured, args...), at_);
-    return std::pair{results[0], detail::gradient_like(chosen, std::span(results).subspan(1))};
+    if constexpr (detail::differentiable<F, W, Args...>) {
+      const auto& chosen = detail::selected(W{}, args...);
+      detail::require_float_leaves(chosen, at_);
+      const auto captured = detail::capture_function(f_, "", at_, args...);
+      const std::vector<bool> active =
+          detail::active_inputs(W{}, captured.captured_operands.size(), args...);
+      const Program both = value_and_gradient(captured.program, active, at_);
+      const std::vector<Tensor> results = apply(both, detail::inputs_of(captured, args...), at_);
+      return std::pair{results[0], detail::gradient_like(chosen, std::span(results).subspan(1))};
+    }
   }
 
  private:
@@ -177,15 +210,18 @@ auto value_and_grad(F f, const Location& at = Location::current()) {
 /// The gradient of f, by reverse mode. f returns one float of rank 0.
 template <class F, std::size_t... Is>
 auto grad(F f, Wrt<Is...> in, const Location& at = Location::current()) {
-  return [both = value_and_grad(std::move(f), in, at)](const auto&... args) { return both(args...).second; };
+  return [both = value_and_grad(std::move(f), in, at)](const auto&... args) {
+    if constexpr (detail::differentiable<F, Wrt<Is...>, std::remove_cvref_t<decltype(args)>...>)
+      return both(args...).second;
+  };
 }
 template <class F>
 auto grad(F f, const Location& at = Location::current()) {
   return grad(std::move(f), wrt<0>, at);
 }
 
-/// (x…, dx…) ↦ (f(x…), its directional derivative), by forward mode: all arguments of f, then one tangent for each
-/// argument of `wrt`, with that argument's structure.
+/// (x…, dx…) ↦ (f(x…), its directional derivative), by forward mode: all arguments of f, then one
+/// tangent for each argument of `wrt`, with that argument's structure.
 template <class F, class W>
 class Jvp;
 template <class F, std::size_t... Is>
@@ -193,15 +229,31 @@ class Jvp<F, Wrt<Is...>> {
  public:
   Jvp(F f, const Location& at) : f_(std::move(f)), at_(at) {}
 
-  template <ProductType... Args>
+  template <class... Args>
   auto operator()(const Args&... args) const {
     constexpr std::size_t tangent_count = sizeof...(Is);
-    static_assert(sizeof...(Args) > tangent_count, "hom: jvp(f) takes the arguments of f, then one tangent for each argument of wrt.");
-    constexpr std::size_t count = sizeof...(Args) - tangent_count;
-    const auto all = std::forward_as_tuple(args...);
-    return [&]<std::size_t... P, std::size_t... T>(std::index_sequence<P...>, std::index_sequence<T...>) {
-      return run(std::forward_as_tuple(std::get<count + T>(all)...), std::get<P>(all)...);
-    }(std::make_index_sequence<count>(), std::make_index_sequence<tangent_count>());
+    constexpr bool has_tangents = sizeof...(Args) > tangent_count;
+    static_assert(
+        has_tangents,
+        "hom: jvp(f) takes the arguments of f, then one tangent for each argument of wrt.");
+    if constexpr (has_tangents) {
+      constexpr std::size_t count = sizeof...(Args) - tangent_count;
+      const auto all = std::forward_as_tuple(args...);
+      return [&]<std::size_t... P, std::size_t... T>(std::index_sequence<P...>,
+                                                     std::index_sequence<T...>) {
+        using All = std::tuple<Args...>;
+        if constexpr (detail::differentiable<F, Wrt<Is...>, std::tuple_element_t<P, All>...>) {
+          constexpr bool matching = (detail::same_structure<std::tuple_element_t<Is, All>,
+                                                            std::tuple_element_t<count + T, All>> &&
+                                     ...);
+          static_assert(
+              matching,
+              "hom: a tangent or cotangent has the structure of the value it belongs to.");
+          if constexpr (matching)
+            return run(std::forward_as_tuple(std::get<count + T>(all)...), std::get<P>(all)...);
+        }
+      }(std::make_index_sequence<count>(), std::make_index_sequence<tangent_count>());
+    }
   }
 
  private:
@@ -209,12 +261,16 @@ class Jvp<F, Wrt<Is...>> {
   auto run(const Tangents& tangents, const Args&... args) const {
     const auto captured = detail::capture_function(f_, "", at_, args...);
     const auto chosen = std::forward_as_tuple(detail::selected(Wrt<Is>{}, args...)...);
-    const std::vector<bool> active = detail::active_inputs(Wrt<Is...>{}, captured.captured_operands.size(), args...);
+    const std::vector<bool> active =
+        detail::active_inputs(Wrt<Is...>{}, captured.captured_operands.size(), args...);
     const Program both = pushforward(captured.program, active);
     std::vector<Tensor> inputs = detail::inputs_of(captured, args...);
-    const auto append = [&](const std::vector<Tensor>& list) { inputs.insert(inputs.end(), list.begin(), list.end()); };
+    const auto append = [&](const std::vector<Tensor>& list) {
+      inputs.insert(inputs.end(), list.begin(), list.end());
+    };
     [&]<std::size_t... K>(std::index_sequence<K...>) {
-      (append(detail::matching_leaves("tangent", std::get<K>(chosen), std::get<K>(tangents), at_)), ...);
+      (append(detail::matching_leaves("tangent", std::get<K>(chosen), std::get<K>(tangents), at_)),
+       ...);
     }(std::make_index_sequence<sizeof...(Is)>());
     const std::vector<Tensor> results = apply(both, inputs, at_);
     const std::size_t outputs = captured.program.outputs().size();
@@ -235,11 +291,13 @@ auto jvp(F f, const Location& at = Location::current()) {
   return jvp(std::move(f), wrt<0>, at);
 }
 
-/// A linear function between products, as a program with residuals. Call it on a tangent of its domain; `transpose` it.
+/// A linear function between products, as a program with residuals. Call it on a tangent of its
+/// domain; `transpose` it.
 template <class Domain, class Codomain>
 class LinearMap {
  public:
-  LinearMap(Program program, std::vector<Tensor> residuals, Domain domain, Codomain codomain, std::vector<bool> varies, const Location& at)
+  LinearMap(Program program, std::vector<Tensor> residuals, Domain domain, Codomain codomain,
+            std::vector<bool> varies, const Location& at)
       : program_(std::move(program)),
         residuals_(std::move(residuals)),
         domain_(std::move(domain)),
@@ -289,12 +347,14 @@ auto linearize_at(const F& f, W in, const Location& at, const Args&... args) {
   const auto captured = capture_function(f, "", at, args...);
   const std::vector<bool> active = active_inputs(in, captured.captured_operands.size(), args...);
   std::vector<bool> float_outputs;
-  for (const TensorType& type : captured.program.output_types()) float_outputs.push_back(type.dtype.is_float());
+  for (const TensorType& type : captured.program.output_types())
+    float_outputs.push_back(type.dtype.is_float());
   Linearization lin = linearize(captured.program, active, &float_outputs);
   const std::vector<Tensor> results = apply(lin.primal, inputs_of(captured, args...), at);
   const std::size_t outputs = float_outputs.size();
   auto value = with_leaves(captured.skeleton, std::span(results).first(outputs));
-  std::vector<Tensor> residuals(results.begin() + static_cast<std::ptrdiff_t>(outputs), results.end());
+  std::vector<Tensor> residuals(results.begin() + static_cast<std::ptrdiff_t>(outputs),
+                                results.end());
   LinearMap map(std::move(lin.linear), std::move(residuals), chosen, value, lin.output_varies, at);
   return std::pair{std::move(value), std::move(map)};
 }
@@ -305,7 +365,10 @@ auto linearize_at(const F& f, W in, const Location& at, const Args&... args) {
 template <class F, std::size_t... Is>
   requires(!std::same_as<F, Program>)
 auto linearize(F f, Wrt<Is...> in, const Location& at = Location::current()) {
-  return [f = std::move(f), in, at](const auto&... args) { return detail::linearize_at(f, in, at, args...); };
+  return [f = std::move(f), in, at](const auto&... args) {
+    if constexpr (detail::differentiable<F, Wrt<Is...>, std::remove_cvref_t<decltype(args)>...>)
+      return detail::linearize_at(f, in, at, args...);
+  };
 }
 template <class F>
   requires(!std::same_as<F, Program>)
@@ -319,22 +382,25 @@ auto transpose(const LinearMap<Domain, Codomain>& map) {
   return [map](const auto& ct) { return map.transposed(ct); };
 }
 
-/// The transpose of a linear function of these arguments (types or example values): ct ↦ Lᵀ(ct). Throws, with the line,
-/// where the function is not linear.
-template <class F, ProductType... Args>
-  requires(sizeof...(Args) > 0 && !std::convertible_to<F, Operand> && !std::same_as<F, Program>)
+/// The transpose of a linear function of these arguments (types or example values): ct ↦ Lᵀ(ct).
+/// Throws, with the line, where the function is not linear.
+template <class F, class... Args>
+  requires(sizeof...(Args) > 0 && !std::convertible_to<F, Operand> && !std::same_as<F, Program> &&
+           detail::is_capturable<F, Args...>())
 auto transpose(F f, const Args&... args) {
   return [f = std::move(f), args...](const auto& ct) {
     const Location at = Location::current();
     const auto captured = detail::capture_function(f, "", at, args...);
-    std::vector<bool> linear(captured.program.inputs().size() - captured.captured_operands.size(), true);
+    std::vector<bool> linear(captured.program.inputs().size() - captured.captured_operands.size(),
+                             true);
     linear.resize(captured.program.inputs().size(), false);
     const Program transposed = transpose(captured.program, linear);
     std::vector<Tensor> inputs = captured.captured_operands;
     const auto types = captured.program.output_types();
     std::size_t next = 0;
     auto match = [&](const auto& leaf, const Path& path) {
-      inputs.push_back(detail::matched("cotangent", Operand(leaf, at), types.at(next++), path.text(), at));
+      inputs.push_back(
+          detail::matched("cotangent", Operand(leaf, at), types.at(next++), path.text(), at));
     };
     detail::for_each_leaf(ct, match, Path("cotangent"));
     const std::vector<Tensor> results = apply(transposed, inputs, at);
@@ -346,12 +412,15 @@ auto transpose(F f, const Args&... args) {
   };
 }
 
-/// x… ↦ (f(x…), pullback), where pullback(ct) is the cotangent of the arguments of `wrt` for a cotangent of the result.
+/// x… ↦ (f(x…), pullback), where pullback(ct) is the cotangent of the arguments of `wrt` for a
+/// cotangent of the result.
 template <class F, std::size_t... Is>
 auto vjp(F f, Wrt<Is...> in, const Location& at = Location::current()) {
   return [f = std::move(f), in, at](const auto&... args) {
-    auto [value, map] = detail::linearize_at(f, in, at, args...);
-    return std::pair{std::move(value), transpose(map)};
+    if constexpr (detail::differentiable<F, Wrt<Is...>, std::remove_cvref_t<decltype(args)>...>) {
+      auto [value, map] = detail::linearize_at(f, in, at, args...);
+      return std::pair{std::move(value), transpose(map)};
+    }
   };
 }
 template <class F>
@@ -361,16 +430,20 @@ auto vjp(F f, const Location& at = Location::current()) {
 
 namespace detail {
 
-/// The Jacobian's structure: for a tensor result, that of the argument; for a tuple of results, a tuple of such.
+/// The Jacobian's structure: for a tensor result, that of the argument; for a tuple of results, a
+/// tuple of such.
 template <class Out, class Arguments>
-auto jacobian_like(const Out& out, const Arguments& arguments, std::size_t per_output, std::span<const Tensor>& rest) {
+auto jacobian_like(const Out& out, const Arguments& arguments, std::size_t per_output,
+                   std::span<const Tensor>& rest) {
   if constexpr (std::same_as<Out, Tensor>) {
     auto result = gradient_like(arguments, rest.first(per_output));
     rest = rest.subspan(per_output);
     return result;
   } else {
-    static_assert(is_tuple_like<Out>, "hom: the Jacobian of a function needs a result that is a tensor, or a tuple, pair or array of such; "
-                                      "for other structures use jvp or vjp.");
+    static_assert(is_tuple_like<Out>,
+                  "hom: the Jacobian of a function needs a result that is a tensor, or a tuple, "
+                  "pair or array of such; "
+                  "for other structures use jvp or vjp.");
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return std::tuple<decltype(jacobian_like(std::get<I>(out), arguments, per_output, rest))...>{
           jacobian_like(std::get<I>(out), arguments, per_output, rest)...};
@@ -380,22 +453,28 @@ auto jacobian_like(const Out& out, const Arguments& arguments, std::size_t per_o
 
 }  // namespace detail
 
-/// x… ↦ the derivative as tensors: for each result and each leaf of the argument, shaped result extents then argument
-/// extents. In the structure of the argument for a tensor result; a tuple of such for a tuple of results.
+/// x… ↦ the derivative as tensors: for each result and each leaf of the argument, shaped result
+/// extents then argument extents. In the structure of the argument for a tensor result; a tuple of
+/// such for a tuple of results.
 template <class F, std::size_t... Is>
   requires(!std::same_as<F, Program>)
-auto jacobian(F f, Wrt<Is...> in, Mode mode = Mode::automatic, const Location& at = Location::current()) {
+auto jacobian(F f, Wrt<Is...> in, Mode mode = Mode::automatic,
+              const Location& at = Location::current()) {
   return [f = std::move(f), in, mode, at](const auto&... args) {
-    const auto chosen = detail::tensors_in(detail::selected(in, args...));
-    detail::require_float_leaves(chosen, at);
-    const auto captured = detail::capture_function(f, "", at, args...);
-    const std::vector<bool> active = detail::active_inputs(in, captured.captured_operands.size(), args...);
-    const Program derivative = jacobian(captured.program, active, mode, at);
-    const std::vector<Tensor> results = apply(derivative, detail::inputs_of(captured, args...), at);
-    std::size_t per_output = 0;
-    for (const Tensor& leaf : leaves(chosen)) per_output += leaf.dtype().is_float();
-    std::span<const Tensor> rest(results);
-    return detail::jacobian_like(captured.skeleton, chosen, per_output, rest);
+    if constexpr (detail::differentiable<F, Wrt<Is...>, std::remove_cvref_t<decltype(args)>...>) {
+      const auto chosen = detail::tensors_in(detail::selected(in, args...));
+      detail::require_float_leaves(chosen, at);
+      const auto captured = detail::capture_function(f, "", at, args...);
+      const std::vector<bool> active =
+          detail::active_inputs(in, captured.captured_operands.size(), args...);
+      const Program derivative = jacobian(captured.program, active, mode, at);
+      const std::vector<Tensor> results =
+          apply(derivative, detail::inputs_of(captured, args...), at);
+      std::size_t per_output = 0;
+      for (const Tensor& leaf : leaves(chosen)) per_output += leaf.dtype().is_float();
+      std::span<const Tensor> rest(results);
+      return detail::jacobian_like(captured.skeleton, chosen, per_output, rest);
+    }
   };
 }
 template <class F>
@@ -404,7 +483,8 @@ auto jacobian(F f, Mode mode = Mode::automatic, const Location& at = Location::c
   return jacobian(std::move(f), wrt<0>, mode, at);
 }
 
-/// x… ↦ the second derivatives of a scalar function: the Jacobian of its gradient, forward over reverse.
+/// x… ↦ the second derivatives of a scalar function: the Jacobian of its gradient, forward over
+/// reverse.
 template <class F, std::size_t... Is>
 auto hessian(F f, Wrt<Is...> in, const Location& at = Location::current()) {
   return jacobian(grad(std::move(f), in, at), in, Mode::forward, at);
@@ -414,10 +494,13 @@ auto hessian(F f, const Location& at = Location::current()) {
   return hessian(std::move(f), wrt<0>, at);
 }
 
-/// (x…, v) ↦ H·v without forming H: the derivative of the gradient along v (one v for each argument of `wrt`).
+/// (x…, v) ↦ H·v without forming H: the derivative of the gradient along v (one v for each argument
+/// of `wrt`).
 template <class F, std::size_t... Is>
 auto hvp(F f, Wrt<Is...> in, const Location& at = Location::current()) {
-  return [derivative = jvp(grad(std::move(f), in, at), in, at)](const auto&... args) { return derivative(args...).second; };
+  return [derivative = jvp(grad(std::move(f), in, at), in, at)](const auto&... args) {
+    return derivative(args...).second;
+  };
 }
 template <class F>
 auto hvp(F f, const Location& at = Location::current()) {

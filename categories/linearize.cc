@@ -27,6 +27,10 @@ void require_derivative(const Step& step, bool has_rule) {
   });
 }
 
+bool is_literal_zero(const Builder& builder, Slot slot) {
+  return builder.is_literal(slot, 0.0) || builder.is_literal(slot, -0.0);
+}
+
 void Walk::call(const Step& step, std::span<const Tensor> x, std::span<const Tensor> dx) {
   const PrimalAndTangent both = step.primitive.call_derivative(
       {step.attributes, x, dx,
@@ -82,7 +86,12 @@ void Walk::step(const Program& program, std::size_t index) {
                                  {&primal[step.first_result], step.result_count},
                                  {dx.data(), dx.size()}});
   for (std::uint32_t r = 0; r < step.result_count; ++r) {
-    if (builder.type(first + r).dtype.is_float()) tangent[step.first_result + r] = dy[r];
+    // A tangent that cancelled to zero, as that of x·0, or that has no elements, is absent: later
+    // steps need not be linear in it.
+    const TensorType& type = builder.type(first + r);
+    const bool varying = type.dtype.is_float() && type.size() > 0 && !dy[r].is_empty() &&
+                         !is_literal_zero(builder, dy[r].slot());
+    if (varying) tangent[step.first_result + r] = dy[r];
   }
 }
 

@@ -52,7 +52,12 @@ void Walk::forward(const Step& step) {
 void Walk::backward(const Step& step) {
   if (!linear[step.first_result]) return;
   const std::span<const Tensor> ct(&cotangent[step.first_result], step.result_count);
-  if (std::all_of(ct.begin(), ct.end(), [](const Tensor& x) { return x.is_empty(); })) return;
+  // Cotangents without elements are as good as absent.
+  bool any = false;
+  for (std::uint32_t r = 0; r < step.result_count; ++r) {
+    any = any || (!ct[r].is_empty() && program.type(step.first_result + r).size() > 0);
+  }
+  if (!any) return;
   const LocationScope line(step.at);
   std::optional<NameScope> scope;
   if (!step.scope.empty()) scope.emplace(step.scope);
@@ -65,14 +70,11 @@ void Walk::backward(const Step& step) {
     types.push_back(program.type(slot));
     varies.push_back(linear[slot]);
   }
-  // An operand that is named twice accumulates in one place: its contributions are added one after
-  // the other.
+  // The first mention of an operand takes its cotangent so far, so that a step which names it twice
+  // adds in one place.
   TensorList accumulators(step.operands.size());
   for (std::size_t i = 0; i < step.operands.size(); ++i) {
-    const bool first_mention =
-        std::find(step.operands.begin(), step.operands.begin() + static_cast<std::ptrdiff_t>(i),
-                  step.operands[i]) == step.operands.begin() + static_cast<std::ptrdiff_t>(i);
-    if (varies[i] && first_mention) accumulators[i] = cotangent[step.operands[i]];
+    if (varies[i]) accumulators[i] = std::exchange(cotangent[step.operands[i]], Tensor());
   }
   const Transposing context{step.primitive,
                             step.attributes,
@@ -87,9 +89,6 @@ void Walk::backward(const Step& step) {
                             }};
   if (!step.primitive.transpose) context.not_linear("it has no transpose");
   step.primitive.transpose(context);
-  for (std::size_t i = 0; i < step.operands.size(); ++i) {
-    if (varies[i]) cotangent[step.operands[i]] = Tensor();
-  }
   for (std::size_t i = 0; i < step.operands.size(); ++i) {
     if (!varies[i] || accumulators[i].is_empty()) continue;
     Tensor& sum = cotangent[step.operands[i]];
@@ -120,7 +119,8 @@ Program transpose(const Program& program, const std::vector<bool>& linear_inputs
     const Slot slot = program.outputs()[k];
     Tensor& sum = walk.cotangent[slot];
     const bool zero =
-        !walk.linear[slot] && walk.capture.builder().is_literal(walk.value[slot].slot(), 0);
+        !walk.linear[slot] && (program.type(slot).size() == 0 ||
+                               walk.capture.builder().is_literal(walk.value[slot].slot(), 0));
     if (!walk.linear[slot] && !zero) {
       fail({"transpose: output " + std::to_string(k) +
                 " does not depend on the inputs linearly: it is constant",

@@ -1,8 +1,9 @@
-// core/arrow.h -- functions as arrows: composition, products, and operations as objects in hom::arrows
+// core/arrow.h -- functions as arrows: composition, products, and operations as objects in
+// hom::arrows
 //
-// `arrow(f)` lifts a lambda; `>>` composes where one side is an arrow. A returned tuple spreads over the next arrow's
-// arguments. Combinators build ordinary C++ closures, which disappear when the composite is captured: `curry`,
-// `uncurry` and `apply` leave no trace in a program.
+// `arrow(f)` lifts a lambda; `>>` composes where one side is an arrow. A returned tuple spreads
+// over the next arrow's arguments. Combinators build ordinary C++ closures, which disappear when
+// the composite is captured: `curry`, `uncurry` and `apply` leave no trace in a program.
 #pragma once
 
 #include <tuple>
@@ -47,7 +48,8 @@ inline constexpr bool is_arrow = is_instance<std::remove_cvref_t<T>, Arrow>;
 /// f(value), with a tuple or pair spread over f's arguments.
 template <class F, class T>
 decltype(auto) spread(const F& f, T&& value) {
-  if constexpr (is_instance<std::remove_cvref_t<T>, std::tuple> || is_instance<std::remove_cvref_t<T>, std::pair>) {
+  if constexpr (is_instance<std::remove_cvref_t<T>, std::tuple> ||
+                is_instance<std::remove_cvref_t<T>, std::pair>) {
     return std::apply(f, std::forward<T>(value));
   } else {
     return f(std::forward<T>(value));
@@ -59,7 +61,9 @@ decltype(auto) spread(const F& f, T&& value) {
 template <class F, class G>
   requires(detail::is_arrow<F> || detail::is_arrow<G>)
 auto operator>>(F f, G g) {
-  return arrow([f = std::move(f), g = std::move(g)](const auto&... x) { return detail::spread(g, f(x...)); });
+  return arrow([f = std::move(f), g = std::move(g)](const auto&... x) {
+    return detail::spread(g, f(x...));
+  });
 }
 
 /// g ∘ f, in the order of mathematics.
@@ -86,13 +90,20 @@ auto cross(F f, G g) {
 /// f ▽ g: the sum of f on the first argument and g on the second, the coproduct of linear maps.
 template <class F, class G>
 auto join(F f, G g) {
-  return arrow([f = std::move(f), g = std::move(g)](const auto& x, const auto& y) { return detail::spread(f, x) + detail::spread(g, y); });
+  return arrow([f = std::move(f), g = std::move(g)](const auto& x, const auto& y) {
+    // One after the other: C++ leaves the order of operands of + open, and programs keep it.
+    const auto left = detail::spread(f, x);
+    const auto right = detail::spread(g, y);
+    return left + right;
+  });
 }
 
 /// curry(f)(x) is the arrow y ↦ f(x, y).
 template <class F>
 auto curry(F f) {
-  return arrow([f = std::move(f)](const auto& x) { return arrow([f, x](const auto&... y) { return f(x, y...); }); });
+  return arrow([f = std::move(f)](const auto& x) {
+    return arrow([f, x](const auto&... y) { return f(x, y...); });
+  });
 }
 
 /// uncurry(f)(x, y…) = f(x)(y…).
@@ -101,8 +112,8 @@ auto uncurry(F f) {
   return arrow([f = std::move(f)](const auto& x, const auto&... y) { return f(x)(y...); });
 }
 
-/// Arrows as objects: `arrows::dup >> arrows::mul`. They live in a namespace of their own, because the operations
-/// are functions of the same names.
+/// Arrows as objects: `arrows::dup >> arrows::mul`. They live in a namespace of their own, because
+/// the operations are functions of the same names.
 namespace arrows {
 
 inline constexpr auto make = [](auto f) { return Arrow(f); };
@@ -122,7 +133,8 @@ inline const auto jam = make([](const auto& x, const auto& y) { return x + y; })
 /// (f, x…) ↦ f(x…)
 inline const auto apply = make([](const auto& f, const auto&... x) { return f(x...); });
 
-#define HOM_UNARY_ARROW(name) inline const auto name = make([](const Tensor& x) { return hom::name(x); })
+#define HOM_UNARY_ARROW(name) \
+  inline const auto name = make([](const Tensor& x) { return hom::name(x); })
 HOM_UNARY_ARROW(abs);
 HOM_UNARY_ARROW(sign);
 HOM_UNARY_ARROW(round);
@@ -160,11 +172,14 @@ inline const auto mul = make([](const Tensor& x, const Tensor& y) { return x * y
 inline const auto div = make([](const Tensor& x, const Tensor& y) { return x / y; });
 inline const auto rem = make([](const Tensor& x, const Tensor& y) { return x % y; });
 inline const auto pow = make([](const Tensor& x, const Tensor& y) { return hom::pow(x, y); });
-inline const auto maximum = make([](const Tensor& x, const Tensor& y) { return hom::maximum(x, y); });
-inline const auto minimum = make([](const Tensor& x, const Tensor& y) { return hom::minimum(x, y); });
+inline const auto maximum =
+    make([](const Tensor& x, const Tensor& y) { return hom::maximum(x, y); });
+inline const auto minimum =
+    make([](const Tensor& x, const Tensor& y) { return hom::minimum(x, y); });
 inline const auto atan2 = make([](const Tensor& y, const Tensor& x) { return hom::atan2(y, x); });
 inline const auto matmul = make([](const Tensor& x, const Tensor& y) { return hom::matmul(x, y); });
-inline const auto where = make([](const Tensor& c, const Tensor& x, const Tensor& y) { return hom::where(c, x, y); });
+inline const auto where =
+    make([](const Tensor& c, const Tensor& x, const Tensor& y) { return hom::where(c, x, y); });
 
 }  // namespace arrows
 }  // namespace hom

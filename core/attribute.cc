@@ -1,10 +1,10 @@
 // core/attribute.cc -- hash, equality and printer of attributes
 #include <hom/core/attribute.h>
 
-#include <fmt/format.h>
-
 #include <bit>
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include <hom/core/error.h>
 #include <hom/core/object.h>
@@ -50,11 +50,14 @@ std::size_t Attribute::hash() const {
                                              return static_cast<std::size_t>(held.id);
                                            } else if constexpr (std::same_as<Kind, Shape>) {
                                              std::size_t hash = held.size();
-                                             for (std::int64_t extent : held) hash = hash_combine(hash, static_cast<std::size_t>(extent));
+                                             for (std::int64_t extent : held)
+                                               hash = hash_combine(
+                                                   hash, static_cast<std::size_t>(extent));
                                              return hash;
                                            } else if constexpr (std::same_as<Kind, AttributeList>) {
                                              std::size_t hash = held.size();
-                                             for (const Attribute& entry : held) hash = hash_combine(hash, entry.hash());
+                                             for (const Attribute& entry : held)
+                                               hash = hash_combine(hash, entry.hash());
                                              return hash;
                                            } else if constexpr (std::same_as<Kind, ProgramPtr>) {
                                              return held->hash();
@@ -99,11 +102,17 @@ const Kind& held(const Attributes& attributes, std::string_view name) {
 }  // namespace
 
 const Shape& Attributes::shape(std::string_view name) const { return held<Shape>(*this, name); }
-std::int64_t Attributes::integer(std::string_view name) const { return held<std::int64_t>(*this, name); }
+std::int64_t Attributes::integer(std::string_view name) const {
+  return held<std::int64_t>(*this, name);
+}
 bool Attributes::boolean(std::string_view name) const { return held<bool>(*this, name); }
 Dtype Attributes::dtype(std::string_view name) const { return held<Dtype>(*this, name); }
-const std::string& Attributes::string(std::string_view name) const { return held<std::string>(*this, name); }
-const ProgramPtr& Attributes::program(std::string_view name) const { return held<ProgramPtr>(*this, name); }
+const std::string& Attributes::string(std::string_view name) const {
+  return held<std::string>(*this, name);
+}
+const ProgramPtr& Attributes::program(std::string_view name) const {
+  return held<ProgramPtr>(*this, name);
+}
 
 std::size_t Attributes::hash() const {
   std::size_t hash = entries_.size();
@@ -134,7 +143,8 @@ std::string to_string(const Attribute& attribute) {
           return "\"" + held + "\"";
         } else if constexpr (std::same_as<Kind, AttributeList>) {
           std::string text = "{";
-          for (const Attribute& entry : held) text += (text.size() > 1 ? ", " : "") + to_string(entry);
+          for (const Attribute& entry : held)
+            text += (text.size() > 1 ? ", " : "") + to_string(entry);
           return text + "}";
         } else if constexpr (std::same_as<Kind, ProgramPtr>) {
           return held->name().empty() ? "program" : held->name();

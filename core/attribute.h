@@ -1,4 +1,5 @@
-// core/attribute.h -- the static parameters of a step: a closed set of kinds with one hash, one equality, one printer
+// core/attribute.h -- the static parameters of a step: a closed set of kinds with one hash, one
+// equality, one printer
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,15 @@ struct Attribute;
 using ProgramPtr = std::shared_ptr<const Program>;
 using AttributeList = std::vector<Attribute>;
 
-/// A number (bool, signed, unsigned or double), string, dtype, list of integers, list of attributes, or program.
+/// A number (bool, signed, unsigned or double), string, dtype, list of integers, list of
+/// attributes, or program.
 struct Attribute {
-  using Value = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, Dtype, Shape, AttributeList, ProgramPtr>;
+  using Value = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, Dtype, Shape,
+                             AttributeList, ProgramPtr>;
   Value value;
 
-  /// Doubles compare by their bits, so that NaN equals itself and 0 differs from −0; programs by structure.
+  /// Doubles compare by their bits, so that NaN equals itself and 0 differs from −0; programs by
+  /// structure.
   friend bool operator==(const Attribute& a, const Attribute& b);
   std::size_t hash() const;
 };
@@ -35,7 +39,8 @@ class Attributes {
   using Entry = std::pair<std::string_view, Attribute>;
 
   Attributes() = default;
-  /// Names must outlive every program that uses them: string literals, or names owned by a primitive.
+  /// Names must outlive every program that uses them: string literals, or names owned by a
+  /// primitive.
   Attributes(std::initializer_list<Entry> entries) : entries_(entries) {}
 
   void set(std::string_view name, Attribute value);
@@ -53,7 +58,9 @@ class Attributes {
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
 
-  friend bool operator==(const Attributes& a, const Attributes& b) { return a.entries_ == b.entries_; }
+  friend bool operator==(const Attributes& a, const Attributes& b) {
+    return a.entries_ == b.entries_;
+  }
   std::size_t hash() const;
 
  private:
@@ -64,7 +71,8 @@ class Attributes {
 template <Element T>
 T number(const Attribute& attribute);
 
-/// `0.1`, `[1, 2]`, `f32`, `"clip"`, `"forward"` for a program: its name. Doubles print so that they read back exactly.
+/// `0.1`, `[1, 2]`, `f32`, `"clip"`, `"forward"` for a program: its name. Doubles print so that
+/// they read back exactly.
 std::string to_string(const Attribute& attribute);
 std::string to_string(double value);
 

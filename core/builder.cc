@@ -11,18 +11,20 @@ constexpr std::uint32_t vacant = UINT32_MAX;
 
 std::size_t hash_type(const TensorType& type) {
   std::size_t hash = static_cast<std::size_t>(type.dtype.id);
-  for (std::int64_t extent : type.shape) hash = hash_combine(hash, static_cast<std::size_t>(extent));
+  for (std::int64_t extent : type.shape)
+    hash = hash_combine(hash, static_cast<std::size_t>(extent));
   return hash_combine(hash, type.shape.size());
 }
 
-std::size_t hash_step(const Primitive& primitive, std::uint32_t attributes, std::span<const Slot> operands) {
+std::size_t hash_step(const Primitive& primitive, std::uint32_t attributes,
+                      std::span<const Slot> operands) {
   std::size_t hash = hash_combine(std::bit_cast<std::size_t>(&primitive), attributes);
   for (Slot slot : operands) hash = hash_combine(hash, slot);
   return hash;
 }
 
-/// A step that mentions a type nobody else does has not been seen before only by accident; captured tensors differ
-/// by their buffer and are told apart before they come here.
+/// A step that mentions a type nobody else does has not been seen before only by accident; captured
+/// tensors differ by their buffer and are told apart before they come here.
 bool may_share(const Primitive& primitive) { return primitive.name != "captured"; }
 
 }  // namespace
@@ -61,9 +63,11 @@ std::uint32_t Builder::intern_attributes(const Attributes& attributes) {
 std::uint32_t Builder::intern_scope(const std::string& scope) {
   if (scope.empty()) return 0;
   // Scopes open and close in stretches, so the last one is nearly always the right one.
-  if (program_.scopes_.back() == scope) return static_cast<std::uint32_t>(program_.scopes_.size() - 1);
+  if (program_.scopes_.back() == scope)
+    return static_cast<std::uint32_t>(program_.scopes_.size() - 1);
   const auto found = std::find(program_.scopes_.begin(), program_.scopes_.end(), scope);
-  if (found != program_.scopes_.end()) return static_cast<std::uint32_t>(found - program_.scopes_.begin());
+  if (found != program_.scopes_.end())
+    return static_cast<std::uint32_t>(found - program_.scopes_.begin());
   program_.scopes_.push_back(scope);
   return static_cast<std::uint32_t>(program_.scopes_.size() - 1);
 }
@@ -81,15 +85,17 @@ Slot Builder::add_input(const TensorType& type, std::string name) {
   return slot;
 }
 
-std::uint32_t Builder::find_equal(std::size_t hash, const Primitive& primitive, std::uint32_t attributes,
-                                  std::span<const Slot> operands) const {
+std::uint32_t Builder::find_equal(std::size_t hash, const Primitive& primitive,
+                                  std::uint32_t attributes, std::span<const Slot> operands) const {
   for (std::size_t at = hash & (index_.size() - 1);; at = (at + 1) & (index_.size() - 1)) {
     const std::uint32_t candidate = index_[at];
     if (candidate == vacant) return vacant;
     if (step_hashes_[candidate] != hash) continue;
     const Program::StepRecord& record = program_.steps_[candidate];
-    if (record.primitive == &primitive && record.attributes == attributes && record.operand_count == operands.size() &&
-        std::equal(operands.begin(), operands.end(), program_.operands_.begin() + record.operand_begin)) {
+    if (record.primitive == &primitive && record.attributes == attributes &&
+        record.operand_count == operands.size() &&
+        std::equal(operands.begin(), operands.end(),
+                   program_.operands_.begin() + record.operand_begin)) {
       return candidate;
     }
   }
@@ -108,11 +114,14 @@ void Builder::index_step(std::uint32_t step) {
   insert(step);
 }
 
-Slot Builder::append_record(const Primitive& primitive, std::uint32_t attributes, std::span<const Slot> operands,
-                            std::span<const std::uint32_t> result_types, const Location& at, std::uint32_t scope) {
+Slot Builder::append_record(const Primitive& primitive, std::uint32_t attributes,
+                            std::span<const Slot> operands,
+                            std::span<const std::uint32_t> result_types, const Location& at,
+                            std::uint32_t scope) {
   const auto step = static_cast<std::uint32_t>(program_.steps_.size());
   const auto first = static_cast<Slot>(program_.slot_types_.size());
-  program_.steps_.push_back({&primitive, attributes, static_cast<std::uint32_t>(program_.operands_.size()),
+  program_.steps_.push_back({&primitive, attributes,
+                             static_cast<std::uint32_t>(program_.operands_.size()),
                              static_cast<std::uint32_t>(operands.size()), first,
                              static_cast<std::uint32_t>(result_types.size()), scope, at});
   program_.operands_.insert(program_.operands_.end(), operands.begin(), operands.end());
@@ -120,64 +129,76 @@ Slot Builder::append_record(const Primitive& primitive, std::uint32_t attributes
   return first;
 }
 
-Slot Builder::append(const Primitive& primitive, const Attributes& attributes, std::span<const Slot> operands, const Location& at,
-                     const std::string& scope) {
+Slot Builder::append(const Primitive& primitive, const Attributes& attributes,
+                     std::span<const Slot> operands, const Location& at, const std::string& scope) {
   const std::uint32_t attributes_id = intern_attributes(attributes);
   const std::size_t hash = hash_step(primitive, attributes_id, operands);
-  if (const std::uint32_t equal = find_equal(hash, primitive, attributes_id, operands); equal != vacant) {
+  if (const std::uint32_t equal = find_equal(hash, primitive, attributes_id, operands);
+      equal != vacant) {
     return program_.steps_[equal].first_result;
   }
 
   const std::vector<TensorType> results = type_results(primitive, attributes, operands, at);
   if (primitive.simplify) {
-    if (const auto slot = primitive.simplify(Simplifying{*this, primitive, attributes, operands, results.at(0), at})) return *slot;
+    if (const auto slot = primitive.simplify(
+            Simplifying{*this, primitive, attributes, operands, results.at(0), at}))
+      return *slot;
   }
   return append_typed(hash, primitive, attributes_id, operands, results, at, scope);
 }
 
-Slot Builder::append_exactly(const Primitive& primitive, const Attributes& attributes, std::span<const Slot> operands,
-                             const Location& at, const std::string& scope) {
+Slot Builder::append_exactly(const Primitive& primitive, const Attributes& attributes,
+                             std::span<const Slot> operands, const Location& at,
+                             const std::string& scope) {
   const std::uint32_t attributes_id = intern_attributes(attributes);
-  return append_typed(hash_step(primitive, attributes_id, operands), primitive, attributes_id, operands,
-                      type_results(primitive, attributes, operands, at), at, scope);
+  return append_typed(hash_step(primitive, attributes_id, operands), primitive, attributes_id,
+                      operands, type_results(primitive, attributes, operands, at), at, scope);
 }
 
-std::vector<TensorType> Builder::type_results(const Primitive& primitive, const Attributes& attributes,
-                                              std::span<const Slot> operands, const Location& at) const {
+std::vector<TensorType> Builder::type_results(const Primitive& primitive,
+                                              const Attributes& attributes,
+                                              std::span<const Slot> operands,
+                                              const Location& at) const {
   SmallVector<TensorType, 4> operand_types;
   for (Slot slot : operands) operand_types.push_back(type(slot));
   const int count = static_cast<int>(operands.size());
   require(count >= primitive.min_operands && count <= primitive.max_operands, at, [&] {
-    return Complaint{primitive.name + ": takes " + std::to_string(primitive.min_operands) + " operands, got " +
-                     std::to_string(count)};
+    return Complaint{primitive.name + ": takes " + std::to_string(primitive.min_operands) +
+                     " operands, got " + std::to_string(count)};
   });
-  return primitive.type(Typing{primitive, attributes, {operand_types.data(), operand_types.size()}, at});
+  return primitive.type(
+      Typing{primitive, attributes, {operand_types.data(), operand_types.size()}, at});
 }
 
-Slot Builder::append_typed(std::size_t hash, const Primitive& primitive, std::uint32_t attributes, std::span<const Slot> operands,
-                           const std::vector<TensorType>& results, const Location& at, const std::string& scope) {
+Slot Builder::append_typed(std::size_t hash, const Primitive& primitive, std::uint32_t attributes,
+                           std::span<const Slot> operands, const std::vector<TensorType>& results,
+                           const Location& at, const std::string& scope) {
   SmallVector<std::uint32_t, 4> result_types;
   for (const TensorType& result : results) result_types.push_back(intern_type(result));
   const auto step = static_cast<std::uint32_t>(program_.steps_.size());
   const Slot first =
-      append_record(primitive, attributes, operands, {result_types.data(), result_types.size()}, at, intern_scope(scope));
+      append_record(primitive, attributes, operands, {result_types.data(), result_types.size()}, at,
+                    intern_scope(scope));
   step_hashes_.push_back(hash);
   index_step(step);
   return first;
 }
 
-Slot Builder::append(const Primitive& primitive, const Attributes& attributes, std::initializer_list<Slot> operands,
-                     const Location& at) {
-  return append(primitive, attributes, std::span<const Slot>(operands.begin(), operands.size()), at, NameScope::current());
+Slot Builder::append(const Primitive& primitive, const Attributes& attributes,
+                     std::initializer_list<Slot> operands, const Location& at) {
+  return append(primitive, attributes, std::span<const Slot>(operands.begin(), operands.size()), at,
+                NameScope::current());
 }
 
 Slot Builder::capture(const Tensor& concrete, const Location& at) {
   const Array& array = concrete.array(at);
-  if (const auto found = captured_slots_.find(&array); found != captured_slots_.end()) return found->second;
+  if (const auto found = captured_slots_.find(&array); found != captured_slots_.end())
+    return found->second;
   static const Primitive& captured = standard_primitives().find("captured");
   const auto position = static_cast<std::int64_t>(program_.captured_.size());
   program_.captured_.push_back(concrete);
-  const Attributes attributes{{"index", {position}}, {"dtype", {array.type.dtype}}, {"shape", {array.type.shape}}};
+  const Attributes attributes{
+      {"index", {position}}, {"dtype", {array.type.dtype}}, {"shape", {array.type.shape}}};
   const Slot slot = append(captured, attributes, {}, at);
   captured_slots_.emplace(&array, slot);
   return slot;
@@ -192,7 +213,8 @@ std::vector<Slot> Builder::append_program(const Program& program, std::span<cons
     const Step step = program.step(i);
     Slot first;
     if (!may_share(step.primitive)) {
-      first = capture(program.captured()[static_cast<std::size_t>(step.attributes.integer("index"))], step.at);
+      first = capture(
+          program.captured()[static_cast<std::size_t>(step.attributes.integer("index"))], step.at);
     } else {
       operands.clear();
       for (Slot slot : step.operands) operands.push_back(slots[slot]);
@@ -225,16 +247,19 @@ bool Builder::is_literal(Slot slot, double value) const {
   return std::bit_cast<std::uint64_t>(found) == std::bit_cast<std::uint64_t>(value);
 }
 
-Program Builder::finish(std::vector<Slot> outputs, Signature signature, std::size_t input_count) && {
+Program Builder::finish(std::vector<Slot> outputs, Signature signature,
+                        std::size_t input_count) && {
   Program& old = program_;
   std::vector<bool> live(old.slot_count());
   std::vector<bool> live_step(old.steps_.size());
   for (Slot slot : outputs) live[slot] = true;
   for (std::size_t i = old.steps_.size(); i-- > 0;) {
     const Program::StepRecord& record = old.steps_[i];
-    for (Slot r = 0; r < record.result_count; ++r) live_step[i] = live_step[i] || live[record.first_result + r];
+    for (Slot r = 0; r < record.result_count; ++r)
+      live_step[i] = live_step[i] || live[record.first_result + r];
     if (!live_step[i]) continue;
-    for (std::uint32_t k = 0; k < record.operand_count; ++k) live[old.operands_[record.operand_begin + k]] = true;
+    for (std::uint32_t k = 0; k < record.operand_count; ++k)
+      live[old.operands_[record.operand_begin + k]] = true;
   }
 
   Builder fresh;
@@ -264,7 +289,8 @@ Program Builder::finish(std::vector<Slot> outputs, Signature signature, std::siz
     for (std::uint32_t k = 0; k < record.operand_count; ++k) {
       operands.push_back(renamed[old.operands_[record.operand_begin + k]]);
     }
-    for (Slot r = 0; r < record.result_count; ++r) types.push_back(old.slot_types_[record.first_result + r]);
+    for (Slot r = 0; r < record.result_count; ++r)
+      types.push_back(old.slot_types_[record.first_result + r]);
     std::uint32_t attributes = record.attributes;
     if (!may_share(*record.primitive)) {
       // Captured tensors that are dead are forgotten, and the others renumbered.
@@ -275,7 +301,8 @@ Program Builder::finish(std::vector<Slot> outputs, Signature signature, std::siz
       attributes = static_cast<std::uint32_t>(result.attributes_.size());
       result.attributes_.push_back(std::move(renumbered));
     }
-    const Slot first = fresh.append_record(*record.primitive, attributes, operands, types, record.at, record.scope);
+    const Slot first = fresh.append_record(*record.primitive, attributes, operands, types,
+                                           record.at, record.scope);
     for (Slot r = 0; r < record.result_count; ++r) renamed[record.first_result + r] = first + r;
     hash = hash_combine(hash, std::bit_cast<std::size_t>(record.primitive));
     for (Slot slot : operands) hash = hash_combine(hash, slot);

@@ -1,4 +1,5 @@
-// core/builder.h -- builds programs: types each step, cancels what it can, and records equal steps once
+// core/builder.h -- builds programs: types each step, cancels what it can, and records equal steps
+// once
 #pragma once
 
 #include <optional>
@@ -19,22 +20,23 @@ class Builder {
 
   Slot add_input(const TensorType& type, std::string name);
 
-  /// Types and appends a step, unless it simplifies to, or equals, what is there; returns its first result (the
-  /// others follow). Throws `Error` from the typing rule.
-  Slot append(const Primitive& primitive, const Attributes& attributes, std::span<const Slot> operands, const Location& at,
-              const std::string& scope);
-  Slot append(const Primitive& primitive, const Attributes& attributes, std::initializer_list<Slot> operands,
-              const Location& at);
+  /// Types and appends a step, unless it simplifies to, or equals, what is there; returns its first
+  /// result (the others follow). Throws `Error` from the typing rule.
+  Slot append(const Primitive& primitive, const Attributes& attributes,
+              std::span<const Slot> operands, const Location& at, const std::string& scope);
+  Slot append(const Primitive& primitive, const Attributes& attributes,
+              std::initializer_list<Slot> operands, const Location& at);
 
-  /// Types and appends a step as it stands, even where it would simplify or equals an earlier one: for readers of
-  /// program texts, which have to give back the program that was written.
-  Slot append_exactly(const Primitive& primitive, const Attributes& attributes, std::span<const Slot> operands,
-                      const Location& at, const std::string& scope);
+  /// Types and appends a step as it stands, even where it would simplify or equals an earlier one:
+  /// for readers of program texts, which have to give back the program that was written.
+  Slot append_exactly(const Primitive& primitive, const Attributes& attributes,
+                      std::span<const Slot> operands, const Location& at, const std::string& scope);
 
   /// The slot of a concrete tensor from the closure; one slot for each array.
   Slot capture(const Tensor& concrete, const Location& at);
 
-  /// Appends all steps of `program`, keeping their lines and names; returns the slots of its outputs.
+  /// Appends all steps of `program`, keeping their lines and names; returns the slots of its
+  /// outputs.
   std::vector<Slot> append_program(const Program& program, std::span<const Slot> inputs);
 
   const TensorType& type(Slot slot) const { return program_.type(slot); }
@@ -56,21 +58,24 @@ class Builder {
     Object domain = {};
     Object codomain = {};
   };
-  /// The finished program without its dead steps, and with its first `input_count` inputs only; nothing live may use
-  /// the others. The builder is left empty.
-  Program finish(std::vector<Slot> outputs, Signature signature, std::size_t input_count = SIZE_MAX) &&;
+  /// The finished program without its dead steps, and with its first `input_count` inputs only;
+  /// nothing live may use the others. The builder is left empty.
+  Program finish(std::vector<Slot> outputs, Signature signature,
+                 std::size_t input_count = SIZE_MAX) &&;
 
  private:
   std::uint32_t intern_type(const TensorType& type);
   std::uint32_t intern_attributes(const Attributes& attributes);
   std::uint32_t intern_scope(const std::string& scope);
   Slot add_slot(std::uint32_t type, std::uint32_t definition);
-  Slot append_record(const Primitive& primitive, std::uint32_t attributes, std::span<const Slot> operands,
-                     std::span<const std::uint32_t> result_types, const Location& at, std::uint32_t scope);
+  Slot append_record(const Primitive& primitive, std::uint32_t attributes,
+                     std::span<const Slot> operands, std::span<const std::uint32_t> result_types,
+                     const Location& at, std::uint32_t scope);
   std::vector<TensorType> type_results(const Primitive& primitive, const Attributes& attributes,
                                        std::span<const Slot> operands, const Location& at) const;
-  Slot append_typed(std::size_t hash, const Primitive& primitive, std::uint32_t attributes, std::span<const Slot> operands,
-                    const std::vector<TensorType>& results, const Location& at, const std::string& scope);
+  Slot append_typed(std::size_t hash, const Primitive& primitive, std::uint32_t attributes,
+                    std::span<const Slot> operands, const std::vector<TensorType>& results,
+                    const Location& at, const std::string& scope);
   std::uint32_t find_equal(std::size_t hash, const Primitive& primitive, std::uint32_t attributes,
                            std::span<const Slot> operands) const;
   void index_step(std::uint32_t step);

@@ -1,4 +1,5 @@
-// core/capture.cc -- the stack of captures of a thread, and the application of primitives and programs
+// core/capture.cc -- the stack of captures of a thread, and the application of primitives and
+// programs
 #include <hom/core/capture.h>
 
 #include <algorithm>
@@ -53,7 +54,8 @@ void fail_leaked(const Tensor& symbol, const Location& at) {
   }
   const std::string origin = to_string(symbol.location());
   if (elsewhere) {
-    fail({"a symbolic tensor made at " + origin + " is used on another thread than the one that captures it",
+    fail({"a symbolic tensor made at " + origin +
+              " is used on another thread than the one that captures it",
           "capture the whole function on one thread; give other threads concrete tensors"},
          at);
   }
@@ -65,10 +67,12 @@ void fail_leaked(const Tensor& symbol, const Location& at) {
 TensorType Tensor::type(const Location& at) const {
   if (array_) return array_->type;
   require(capture_ != 0, at, [] {
-    return Complaint{"an empty tensor is used",
-                     "a default-constructed Tensor has no value; integer leaves of a gradient are empty too"};
+    return Complaint{
+        "an empty tensor is used",
+        "a default-constructed Tensor has no value; integer leaves of a gradient are empty too"};
   });
-  // A capture encloses those that are pushed after it, so walking outwards finds it where it is alive.
+  // A capture encloses those that are pushed after it, so walking outwards finds it where it is
+  // alive.
   for (Capture* capture = innermost; capture; capture = capture->enclosing()) {
     if (capture->id() == capture_) return capture->builder().type(slot_);
   }
@@ -79,24 +83,27 @@ Slot Capture::slot_of(const Tensor& x, const Location& at) {
   if (x.is_symbolic() && x.capture_id() == id_) return x.slot();
   const TensorType type = x.type(at);
   if (x.is_concrete()) return builder_.capture(x, at);
-  const auto same = [&](const Tensor& outer) { return outer.capture_id() == x.capture_id() && outer.slot() == x.slot(); };
-  const auto found = std::find_if(outer_operands_.begin(), outer_operands_.end(), same);
-  if (found != outer_operands_.end()) return outer_slots_[static_cast<std::size_t>(found - outer_operands_.begin())];
-  outer_operands_.push_back(x);
-  outer_slots_.push_back(builder_.add_input(type, "captured" + std::to_string(outer_operands_.size() - 1)));
-  return outer_slots_.back();
+  const auto [found, is_new] = outer_slots_.try_emplace({x.capture_id(), x.slot()}, Slot{});
+  if (is_new) {
+    found->second = builder_.add_input(type, "captured" + std::to_string(outer_operands_.size()));
+    outer_operands_.push_back(x);
+  }
+  return found->second;
 }
 
-Closure Capture::finish(std::span<const Tensor> outputs, Builder::Signature signature, const Location& at) {
+Closure Capture::finish(std::span<const Tensor> outputs, Builder::Signature signature,
+                        const Location& at) {
   std::vector<Slot> slots;
   for (const Tensor& output : outputs) slots.push_back(slot_of(output, at));
   if (!outer_operands_.empty()) {
     if (signature.domain.is_tensor) signature.domain = Object::product({{"", signature.domain}});
     for (std::size_t i = 0; i < outer_operands_.size(); ++i) {
-      signature.domain.factors.push_back({"captured" + std::to_string(i), builder_.type(outer_slots_[i])});
+      signature.domain.factors.push_back(
+          {"captured" + std::to_string(i), outer_operands_[i].type(at)});
     }
   }
-  return Closure{std::move(builder_).finish(std::move(slots), std::move(signature)), std::move(outer_operands_)};
+  return Closure{std::move(builder_).finish(std::move(slots), std::move(signature)),
+                 std::move(outer_operands_)};
 }
 
 std::vector<TensorType> result_types(const Primitive& primitive, const Attributes& attributes,
@@ -104,46 +111,55 @@ std::vector<TensorType> result_types(const Primitive& primitive, const Attribute
   const int count = static_cast<int>(operands.size());
   require(count >= primitive.min_operands && count <= primitive.max_operands, at, [&] {
     return Complaint{primitive.name + ": takes " + std::to_string(primitive.min_operands) +
-                     (primitive.max_operands > primitive.min_operands ? " or more" : "") + " operands, got " +
-                     std::to_string(count)};
+                     (primitive.max_operands > primitive.min_operands ? " or more" : "") +
+                     " operands, got " + std::to_string(count)};
   });
   return primitive.type(Typing{primitive, attributes, operands, at});
 }
 
-TensorList apply(const Primitive& primitive, const Attributes& attributes, std::span<const Tensor> operands, const Location& given) {
+TensorList apply(const Primitive& primitive, const Attributes& attributes,
+                 std::span<const Tensor> operands, const Location& given) {
   const Location& at = LocationScope::current(given);
   bool symbolic = operands.empty() && innermost != nullptr;
   for (const Tensor& operand : operands) symbolic = symbolic || !operand.is_concrete();
   if (!symbolic) {
     SmallVector<TensorType, 4> types;
     for (const Tensor& operand : operands) types.push_back(operand.array(at).type);
-    const std::vector<TensorType> results = result_types(primitive, attributes, {types.data(), types.size()}, at);
-    return execute(Invocation{primitive, attributes, results, at}, TensorList(operands.begin(), operands.end()));
+    const std::vector<TensorType> results =
+        result_types(primitive, attributes, {types.data(), types.size()}, at);
+    return execute(Invocation{primitive, attributes, results, at},
+                   TensorList(operands.begin(), operands.end()));
   }
   if (!innermost) {
-    for (const Tensor& operand : operands) static_cast<void>(operand.type(at));  // throws for the empty or leaked one
+    for (const Tensor& operand : operands)
+      static_cast<void>(operand.type(at));  // throws for the empty or leaked one
   }
   Capture& capture = *innermost;
   SmallVector<Slot, 4> slots;
   for (const Tensor& operand : operands) slots.push_back(capture.slot_of(operand, at));
   Builder& builder = capture.builder();
-  const Slot first = builder.append(primitive, attributes, {slots.data(), slots.size()}, at, NameScope::current());
+  const Slot first =
+      builder.append(primitive, attributes, {slots.data(), slots.size()}, at, NameScope::current());
   TensorList results{capture.symbol(first, at)};
   // A step that simplified has one result; only steps with several have more.
-  if (const auto step = builder.definition(first); step && step->first_result == first && &step->primitive == &primitive) {
-    for (std::uint32_t r = 1; r < step->result_count; ++r) results.push_back(capture.symbol(first + r, at));
+  if (const auto step = builder.definition(first);
+      step && step->first_result == first && &step->primitive == &primitive) {
+    for (std::uint32_t r = 1; r < step->result_count; ++r)
+      results.push_back(capture.symbol(first + r, at));
   }
   return results;
 }
 
-Tensor apply_one(const Primitive& primitive, const Attributes& attributes, std::initializer_list<Tensor> operands,
-                 const Location& at) {
+Tensor apply_one(const Primitive& primitive, const Attributes& attributes,
+                 std::initializer_list<Tensor> operands, const Location& at) {
   return apply(primitive, attributes, {operands.begin(), operands.size()}, at)[0];
 }
 
-std::vector<Tensor> apply(const Program& program, std::span<const Tensor> inputs, const Location& at) {
+std::vector<Tensor> apply(const Program& program, std::span<const Tensor> inputs,
+                          const Location& at) {
   ensure(inputs.size() == program.inputs().size(), "apply: one tensor for each input");
-  const bool symbolic = std::any_of(inputs.begin(), inputs.end(), [](const Tensor& x) { return !x.is_concrete(); });
+  const bool symbolic =
+      std::any_of(inputs.begin(), inputs.end(), [](const Tensor& x) { return !x.is_concrete(); });
   if (!symbolic) return evaluate(program, {inputs.begin(), inputs.end()}, at);
   if (!innermost) {
     for (const Tensor& input : inputs) static_cast<void>(input.type(at));
@@ -151,7 +167,8 @@ std::vector<Tensor> apply(const Program& program, std::span<const Tensor> inputs
   std::vector<Slot> slots;
   for (const Tensor& input : inputs) slots.push_back(innermost->slot_of(input, at));
   std::vector<Tensor> outputs;
-  for (Slot slot : innermost->builder().append_program(program, slots)) outputs.push_back(innermost->symbol(slot, at));
+  for (Slot slot : innermost->builder().append_program(program, slots))
+    outputs.push_back(innermost->symbol(slot, at));
   return outputs;
 }
 

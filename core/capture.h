@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,8 @@
 
 namespace hom {
 
-/// A finished capture: what the body used of enclosing captures has become explicit operands (closure conversion),
-/// which are the program's last inputs.
+/// A finished capture: what the body used of enclosing captures has become explicit operands
+/// (closure conversion), which are the program's last inputs.
 struct Closure {
   Program program;
   std::vector<Tensor> captured_operands;
@@ -29,8 +30,8 @@ class Capture {
   static Capture* current();
 
   Tensor input(const TensorType& type, std::string name);
-  /// The slot of `x` in this capture: an own symbol, a concrete tensor, or a symbol of an enclosing capture, which
-  /// becomes a captured operand. Throws for empty, leaked and foreign symbols.
+  /// The slot of `x` in this capture: an own symbol, a concrete tensor, or a symbol of an enclosing
+  /// capture, which becomes a captured operand. Throws for empty, leaked and foreign symbols.
   Slot slot_of(const Tensor& x, const Location& at);
   Tensor symbol(Slot slot, const Location& at) const { return Tensor(id_, slot, at); }
 
@@ -47,21 +48,24 @@ class Capture {
   Location at_;
   Capture* enclosing_;
   std::vector<Tensor> outer_operands_;
-  std::vector<Slot> outer_slots_;
+  std::map<std::pair<std::uint64_t, Slot>, Slot> outer_slots_;
 };
 
 /// Throws the error for a symbol that no capture of this thread owns.
 [[noreturn]] void fail_leaked(const Tensor& symbol, const Location& at);
 
-/// Applies a primitive: on concrete operands at once, otherwise as a step of the capture in progress. A primitive
-/// without operands is recorded where a capture is in progress.
-TensorList apply(const Primitive& primitive, const Attributes& attributes, std::span<const Tensor> operands, const Location& at);
+/// Applies a primitive: on concrete operands at once, otherwise as a step of the capture in
+/// progress. A primitive without operands is recorded where a capture is in progress.
+TensorList apply(const Primitive& primitive, const Attributes& attributes,
+                 std::span<const Tensor> operands, const Location& at);
 /// The same for a primitive with one result.
-Tensor apply_one(const Primitive& primitive, const Attributes& attributes, std::initializer_list<Tensor> operands,
-                 const Location& at);
+Tensor apply_one(const Primitive& primitive, const Attributes& attributes,
+                 std::initializer_list<Tensor> operands, const Location& at);
 
-/// Applies a program: evaluates it on concrete inputs, otherwise appends its steps to the capture in progress.
-std::vector<Tensor> apply(const Program& program, std::span<const Tensor> inputs, const Location& at);
+/// Applies a program: evaluates it on concrete inputs, otherwise appends its steps to the capture
+/// in progress.
+std::vector<Tensor> apply(const Program& program, std::span<const Tensor> inputs,
+                          const Location& at);
 
 /// Result types of a step; throws where operands do not fit the primitive.
 std::vector<TensorType> result_types(const Primitive& primitive, const Attributes& attributes,

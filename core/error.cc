@@ -16,14 +16,16 @@ thread_local const Location* scoped_location = nullptr;
 }  // namespace
 
 Bug::Bug(const std::string& what)
-    : std::logic_error("hom has a bug: " + what + "\n  please report it, with the program that shows it") {}
+    : std::logic_error("hom has a bug: " + what +
+                       "\n  please report it, with the program that shows it") {}
 
 void fail(const Complaint& complaint, const Location& at) {
   std::string text = complaint.what;
   const Location& place = LocationScope::current(at);
   // A tensor without a history carries no line.
   if (place.line() != 0) text += "\n  at " + to_string(place);
-  if (!NameScope::current().empty()) text += (place.line() != 0 ? ", in `" : "\n  in `") + NameScope::current() + "`";
+  if (!NameScope::current().empty())
+    text += (place.line() != 0 ? ", in `" : "\n  in `") + NameScope::current() + "`";
   if (!complaint.hint.empty()) text += "\n  hint: " + complaint.hint;
   throw Error(text);
 }

@@ -1,4 +1,5 @@
-// core/error.h -- the two kinds of failure: the user's mistake and our bug, and the one place that words them
+// core/error.h -- the two kinds of failure: the user's mistake and our bug, and the one place that
+// words them
 #pragma once
 
 #include <concepts>
@@ -30,11 +31,13 @@ struct Complaint {
   std::string hint = {};
 };
 
-/// Throws `Error` with the lines `what`, `at file:line, in `scope``, `hint: …`. Inside a `LocationScope` that place
-/// is named instead of `at`, for a step that is replayed on behalf of the user's line.
+/// Throws `Error` with the lines `what`, `at file:line, in `scope``, `hint: …`. Inside a
+/// `LocationScope` that place is named instead of `at`, for a step that is replayed on behalf of
+/// the user's line.
 [[noreturn]] void fail(const Complaint& complaint, const Location& at);
 
-/// Throws unless `ok`. The complaint is a function, so that its text costs nothing where all is well.
+/// Throws unless `ok`. The complaint is a function, so that its text costs nothing where all is
+/// well.
 template <std::invocable Text>
 void require(bool ok, const Location& at, Text&& complaint) {
   if (!ok) [[unlikely]] {
@@ -45,7 +48,8 @@ void require(bool ok, const Location& at, Text&& complaint) {
 /// Throws `Bug` unless `ok`.
 void ensure(bool ok, const char* promise);
 
-/// While it lives, errors and recorded steps of this thread carry `name`, as in `named("forward", f)`.
+/// While it lives, errors and recorded steps of this thread carry `name`, as in `named("forward",
+/// f)`.
 class NameScope {
  public:
   explicit NameScope(std::string name);
@@ -57,8 +61,8 @@ class NameScope {
   static const std::string& current();
 };
 
-/// While it lives, steps recorded and errors raised on this thread belong to the line `at`: derivative steps keep
-/// the line of the step that they differentiate.
+/// While it lives, steps recorded and errors raised on this thread belong to the line `at`:
+/// derivative steps keep the line of the step that they differentiate.
 class LocationScope {
  public:
   explicit LocationScope(const Location& at);

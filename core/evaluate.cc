@@ -22,7 +22,8 @@ std::vector<Tensor> to_vector(TensorList::iterator begin, TensorList::iterator e
 
 }  // namespace
 
-ExecutorScope::ExecutorScope(Executor& executor) : previous_(std::exchange(scoped_executor, &executor)) {}
+ExecutorScope::ExecutorScope(Executor& executor)
+    : previous_(std::exchange(scoped_executor, &executor)) {}
 ExecutorScope::~ExecutorScope() { scoped_executor = previous_; }
 
 Executor& current_executor() { return scoped_executor ? *scoped_executor : default_executor(); }
@@ -31,58 +32,66 @@ TensorList execute(const Invocation& step, TensorList operands) {
   static const Primitive* const call = &standard_primitives().find("call");
   static const Primitive* const cond = &standard_primitives().find("cond");
   if (&step.primitive == call) {
-    return to_list(evaluate(*step.attributes.program("program"), to_vector(operands.begin(), operands.end()), step.at));
+    return to_list(evaluate(*step.attributes.program("program"),
+                            to_vector(operands.begin(), operands.end()), step.at));
   }
   if (&step.primitive == cond) {
     const char* branch = operands[0].item<bool>() ? "then" : "otherwise";
-    return to_list(evaluate(*step.attributes.program(branch), to_vector(operands.begin() + 1, operands.end()), step.at));
+    return to_list(evaluate(*step.attributes.program(branch),
+                            to_vector(operands.begin() + 1, operands.end()), step.at));
   }
   return current_executor().execute(step, std::move(operands));
 }
 
-std::vector<Tensor> evaluate(const Program& program, std::vector<Tensor> inputs, const Location& at) {
+std::vector<Tensor> evaluate(const Program& program, std::vector<Tensor> inputs,
+                             const Location& at) {
   static const Primitive* const captured = &standard_primitives().find("captured");
   require(inputs.size() == program.inputs().size(), at, [&] {
-    return Complaint{"evaluate: the program takes " + std::to_string(program.inputs().size()) + " inputs, got " +
-                     std::to_string(inputs.size())};
+    return Complaint{"evaluate: the program takes " + std::to_string(program.inputs().size()) +
+                     " inputs, got " + std::to_string(inputs.size())};
   });
   std::vector<Tensor> slots(program.slot_count());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const TensorType& expected = program.type(program.inputs()[i]);
     require(inputs[i].array(at).type == expected, at, [&] {
-      return Complaint{"evaluate: input `" + program.input_names()[i] + "` is " + to_string(inputs[i].type()) + ", not " +
-                       to_string(expected)};
+      return Complaint{"evaluate: input `" + program.input_names()[i] + "` is " +
+                       to_string(inputs[i].type()) + ", not " + to_string(expected)};
     });
     slots[program.inputs()[i]] = std::move(inputs[i]);
   }
 
-  std::vector<std::uint32_t> last_use(program.slot_count(), 0);
+  // Mentions of slots as operands are numbered through the program; each slot is moved out at its
+  // last one.
+  constexpr std::size_t never = SIZE_MAX;
+  std::vector<std::size_t> last_mention(program.slot_count(), never);
+  std::size_t mention = 0;
   for (std::size_t i = 0; i < program.step_count(); ++i) {
-    for (Slot slot : program.step(i).operands) last_use[slot] = static_cast<std::uint32_t>(i);
+    for (Slot slot : program.step(i).operands) last_mention[slot] = mention++;
   }
-  for (Slot slot : program.outputs()) last_use[slot] = UINT32_MAX;
+  for (Slot slot : program.outputs()) last_mention[slot] = never;
+  mention = 0;
 
   std::vector<TensorType> types;
   for (std::size_t i = 0; i < program.step_count(); ++i) {
     const Step step = program.step(i);
     if (&step.primitive == captured) {
-      slots[step.first_result] = program.captured()[static_cast<std::size_t>(step.attributes.integer("index"))];
+      slots[step.first_result] =
+          program.captured()[static_cast<std::size_t>(step.attributes.integer("index"))];
       continue;
     }
     TensorList operands;
-    for (std::size_t k = 0; k < step.operands.size(); ++k) {
-      const Slot slot = step.operands[k];
-      // A slot named twice by its last step is moved out at the last mention.
-      const auto rest = step.operands.subspan(k + 1);
-      const bool dies = last_use[slot] == i && std::find(rest.begin(), rest.end(), slot) == rest.end();
-      operands.push_back(dies ? std::move(slots[slot]) : slots[slot]);
+    for (Slot slot : step.operands) {
+      operands.push_back(last_mention[slot] == mention++ ? std::move(slots[slot]) : slots[slot]);
     }
     types.clear();
-    for (std::uint32_t r = 0; r < step.result_count; ++r) types.push_back(program.type(step.first_result + r));
+    for (std::uint32_t r = 0; r < step.result_count; ++r)
+      types.push_back(program.type(step.first_result + r));
     std::optional<NameScope> scope;
     if (!step.scope.empty()) scope.emplace(step.scope);
-    TensorList results = execute(Invocation{step.primitive, step.attributes, types, step.at}, std::move(operands));
-    for (std::uint32_t r = 0; r < step.result_count; ++r) slots[step.first_result + r] = std::move(results[r]);
+    TensorList results =
+        execute(Invocation{step.primitive, step.attributes, types, step.at}, std::move(operands));
+    for (std::uint32_t r = 0; r < step.result_count; ++r)
+      slots[step.first_result + r] = std::move(results[r]);
   }
 
   std::vector<Tensor> outputs;

@@ -1,4 +1,5 @@
-// core/executor.h -- how concrete tensors are computed: the interface that core declares and a backend supplies
+// core/executor.h -- how concrete tensors are computed: the interface that core declares and a
+// backend supplies
 #pragma once
 
 #include <span>
@@ -23,7 +24,8 @@ struct Invocation {
 class Executor {
  public:
   virtual ~Executor() = default;
-  /// Results of one step whose types have been checked. An operand whose array nobody else owns may be overwritten.
+  /// Results of one step whose types have been checked. An operand whose array nobody else owns may
+  /// be overwritten.
   virtual TensorList execute(const Invocation& step, TensorList operands) = 0;
 };
 
@@ -48,8 +50,10 @@ class ExecutorScope {
 /// Results of one step: by the programs inside it, or by the current executor.
 TensorList execute(const Invocation& step, TensorList operands);
 
-/// The meaning of a program as a function: results for concrete inputs. Each slot is dropped after its last use, so
-/// that executors may write into it. Throws where inputs do not have the program's types.
-std::vector<Tensor> evaluate(const Program& program, std::vector<Tensor> inputs, const Location& at = Location::current());
+/// The meaning of a program as a function: results for concrete inputs. Each slot is dropped after
+/// its last use, so that executors may write into it. Throws where inputs do not have the program's
+/// types.
+std::vector<Tensor> evaluate(const Program& program, std::vector<Tensor> inputs,
+                             const Location& at = Location::current());
 
 }  // namespace hom

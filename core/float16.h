@@ -6,7 +6,8 @@
 
 namespace hom {
 
-/// IEEE 754 binary16. Conversion from float rounds to nearest, ties to even; overflow gives infinity.
+/// IEEE 754 binary16. Conversion from float rounds to nearest, ties to even; overflow gives
+/// infinity.
 struct float16 {
   std::uint16_t bits = 0;
 
@@ -28,7 +29,8 @@ struct bfloat16 {
 
   static std::uint16_t encode(float value) {
     const auto word = std::bit_cast<std::uint32_t>(value);
-    if ((word & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>((word >> 16) | 0x0040u);  // stay NaN
+    if ((word & 0x7fffffffu) > 0x7f800000u)
+      return static_cast<std::uint16_t>((word >> 16) | 0x0040u);  // stay NaN
     return static_cast<std::uint16_t>((word + 0x7fffu + ((word >> 16) & 1u)) >> 16);
   }
 };
@@ -38,9 +40,11 @@ inline std::uint16_t float16::encode(float value) {
   const auto sign = static_cast<std::uint16_t>((word >> 16) & 0x8000u);
   const std::uint32_t magnitude = word & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);
-  if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // 65520 and above round to infinity
+  if (magnitude >= 0x477ff000u)
+    return static_cast<std::uint16_t>(sign | 0x7c00u);  // 65520 and above round to infinity
   if (magnitude < 0x38800000u) {
-    // Subnormal: adding 0.5 aligns the significand to units of 2^-24, and the hardware rounds it to nearest even.
+    // Subnormal: adding 0.5 aligns the significand to units of 2^-24, and the hardware rounds it to
+    // nearest even.
     const float aligned = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(aligned) - 0x3f000000u));
   }
@@ -51,7 +55,8 @@ inline std::uint16_t float16::encode(float value) {
 inline float float16::decode(std::uint16_t bits) {
   const std::uint32_t sign = std::uint32_t{bits & 0x8000u} << 16;
   const std::uint32_t magnitude = bits & 0x7fffu;
-  if (magnitude >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
+  if (magnitude >= 0x7c00u)
+    return std::bit_cast<float>(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
   if (magnitude < 0x0400u) {
     const float value = static_cast<float>(magnitude) * 0x1p-24f;
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);

@@ -17,7 +17,8 @@ namespace hom {
 template <class Output>
 struct Captured {
   Program program;
-  /// Operands for the program's last inputs: symbols of enclosing captures that the function's closure holds.
+  /// Operands for the program's last inputs: symbols of enclosing captures that the function's
+  /// closure holds.
   std::vector<Tensor> captured_operands;
   /// The output with symbols for leaves: the structure to be filled with results.
   Output skeleton;
@@ -40,7 +41,8 @@ TensorType leaf_type(const Leaf& leaf, const Location& at) {
 }
 
 template <class T>
-TensorsOf<T> symbols_like(Capture& capture, const T& argument, std::string_view name, const Location& at) {
+TensorsOf<T> symbols_like(Capture& capture, const T& argument, std::string_view name,
+                          const Location& at) {
   auto symbol = [&](const auto& leaf, const Path& path) -> Tensor {
     if constexpr (std::same_as<std::remove_cvref_t<decltype(leaf)>, Tensor>) {
       if (leaf.is_empty()) return leaf;
@@ -57,40 +59,62 @@ TensorsOf<T> tensors_in(const T& value) {
   return map_leaves(value, keep, Path(""));
 }
 
+/// Whether `f` can be captured at these arguments. If not, the compiler's first error is the
+/// sentence that says why, and callers instantiate nothing else.
 template <class F, class... Args>
-constexpr void require_callable() {
-  static_assert(std::is_invocable_v<const F&, const TensorsOf<Args>&...> || std::is_invocable_v<F&, TensorsOf<Args>&...>,
-                "hom: the function cannot be called with tensors in place of these arguments. Its parameters must be Tensor (or "
-                "auto, or products of tensors) and match the arguments in number.");
+constexpr bool is_capturable() {
+  constexpr bool products = (is_product<Args>() && ...);
+  static_assert(products,
+                "hom: an argument is not a product of tensors. Pass tensors, numbers, or tuple, "
+                "pair, array, vector, map or optional of "
+                "such; adapt a struct with BOOST_HANA_DEFINE_STRUCT or BOOST_HANA_ADAPT_STRUCT.");
+  if constexpr (products) {
+    constexpr bool callable = std::is_invocable_v<const F&, const TensorsOf<Args>&...>;
+    static_assert(callable,
+                  "hom: the function cannot be called with tensors in place of these arguments. "
+                  "Its parameters must be Tensor (or "
+                  "auto, or products of tensors) and match the arguments in number.");
+    if constexpr (callable) {
+      using Result = std::remove_cvref_t<std::invoke_result_t<const F&, const TensorsOf<Args>&...>>;
+      static_assert(!std::is_void_v<Result>,
+                    "hom: a captured function returns its results; this one returns void.");
+      if constexpr (!std::is_void_v<Result>) {
+        static_assert(is_product<Result>(),
+                      "hom: programs are first-order, so a captured function returns tensors, or a "
+                      "product of tensors (tuple, pair, "
+                      "array, vector, map, optional, or a struct adapted with Boost.Hana), not a "
+                      "function or another type.");
+        return is_product<Result>();
+      }
+    }
+  }
+  return false;
 }
 
 template <class F, class... Args>
-auto capture_function(F& f, const std::string& name, const Location& at, const Args&... args) {
-  require_callable<F, std::remove_cvref_t<Args>...>();
+auto capture_function(const F& f, const std::string& name, const Location& at,
+                      const Args&... args) {
   Capture capture(at);
   const std::vector<std::string> names = argument_names(sizeof...(Args));
   // Braces keep the order: inputs are numbered left to right.
   auto symbols = [&]<std::size_t... I>(std::index_sequence<I...>) {
     return std::tuple<TensorsOf<Args>...>{symbols_like(capture, args, names[I], at)...};
   }(std::index_sequence_for<Args...>());
-  using Result = std::remove_cvref_t<decltype(std::apply(f, symbols))>;
-  static_assert(!std::is_void_v<Result>, "hom: a captured function returns its results; this one returns void.");
-  static_assert(is_product<Result>(),
-                "hom: programs are first-order, so a captured function returns tensors, or a product of tensors (tuple, pair, array, "
-                "vector, map, optional, or a struct adapted with Boost.Hana), not a function or another type.");
-  using Output = TensorsOf<Result>;
-  Output skeleton = tensors_in(std::apply(f, symbols));
+  auto skeleton = tensors_in(std::apply(f, symbols));
+  using Output = decltype(skeleton);
   const std::vector<Tensor> outputs = leaves(skeleton);
   std::vector<Object::Factor> domain;
   (domain.push_back({names[domain.size()], object_of(args, at)}), ...);
   Builder::Signature signature{name, Object::product(std::move(domain)), object_of(skeleton, at)};
   Closure closure = capture.finish(outputs, std::move(signature), at);
-  return Captured<Output>{std::move(closure.program), std::move(closure.captured_operands), std::move(skeleton)};
+  return Captured<Output>{std::move(closure.program), std::move(closure.captured_operands),
+                          std::move(skeleton)};
 }
 
-/// The two programs with the captured operands of both as last inputs: first those of the first, then the second's.
-std::pair<ProgramPtr, ProgramPtr> with_common_inputs(Program first, std::size_t first_captured, Program second,
-                                                     std::size_t second_captured);
+/// The two programs with the captured operands of both as last inputs: first those of the first,
+/// then the second's.
+std::pair<ProgramPtr, ProgramPtr> with_common_inputs(Program first, std::size_t first_captured,
+                                                     Program second, std::size_t second_captured);
 
 /// Leaves of all arguments, then the captured operands: the inputs of a captured program.
 template <class Output, class... Args>
@@ -104,51 +128,70 @@ std::vector<Tensor> inputs_of(const Captured<Output>& captured, const Args&... a
   return inputs;
 }
 
+template <class F, class... Args>
+Program program_of(const F& f, const Location& at, const Args&... args) {
+  if constexpr (is_capturable<F, Args...>()) {
+    return capture_function(f, "", at, args...).program;
+  } else {
+    return {};
+  }
+}
+
 }  // namespace detail
 
-/// The program of `f` at these arguments: tensor types, or example values that stand for theirs, in any products. What
-/// `f` uses of an enclosing capture becomes further inputs. (Overloads rather than one pack, so that errors about the
-/// inputs name the line of the call.)
+/// The program of `f` at these arguments: tensor types, or example values that stand for theirs, in
+/// any products. What `f` uses of an enclosing capture becomes further inputs. (Overloads rather
+/// than one pack, so that errors about the inputs name the line of the call.)
 template <class F>
 Program program(const F& f, const Location& at = Location::current()) {
-  return detail::capture_function(f, "", at).program;
+  return detail::program_of(f, at);
 }
-template <class F, ProductType A>
+template <class F, class A>
 Program program(const F& f, const A& a, const Location& at = Location::current()) {
-  return detail::capture_function(f, "", at, a).program;
+  return detail::program_of(f, at, a);
 }
-template <class F, ProductType A, ProductType B>
+template <class F, class A, class B>
 Program program(const F& f, const A& a, const B& b, const Location& at = Location::current()) {
-  return detail::capture_function(f, "", at, a, b).program;
+  return detail::program_of(f, at, a, b);
 }
-template <class F, ProductType A, ProductType B, ProductType C>
-Program program(const F& f, const A& a, const B& b, const C& c, const Location& at = Location::current()) {
-  return detail::capture_function(f, "", at, a, b, c).program;
+template <class F, class A, class B, class C>
+Program program(const F& f, const A& a, const B& b, const C& c,
+                const Location& at = Location::current()) {
+  return detail::program_of(f, at, a, b, c);
 }
-template <class F, ProductType... Args>
-  requires(sizeof...(Args) > 3)
+template <class F, class... Args>
+  requires(sizeof...(Args) > 4)
 Program program(const F& f, const Args&... args) {
-  return detail::capture_function(f, "", Location::current(), args...).program;
+  return detail::program_of(f, Location::current(), args...);
+}
+template <class F, class A, class B, class C, class D>
+Program program(const F& f, const A& a, const B& b, const C& c, const D& d,
+                const Location& at = Location::current()) {
+  return detail::program_of(f, at, a, b, c, d);
 }
 
-/// A function object that carries a name: errors inside say "in `name`", and in a program it is one `call` step, drawn as
-/// a box. On concrete tensors it just runs.
+/// A function object that carries a name: errors inside say "in `name`", and in a program it is one
+/// `call` step, drawn as a box. On concrete tensors it just runs.
 template <class F>
 class Named {
  public:
-  Named(std::string name, F f, const Location& at) : name_(std::move(name)), f_(std::move(f)), at_(at) {}
+  Named(std::string name, F f, const Location& at)
+      : name_(std::move(name)), f_(std::move(f)), at_(at) {}
 
-  template <ProductType... Args>
+  template <class... Args>
   auto operator()(const Args&... args) const {
-    const NameScope scope(name_);
-    using Output = TensorsOf<std::remove_cvref_t<decltype(f_(std::declval<const TensorsOf<Args>&>()...))>>;
-    if (!Capture::current()) return Output(detail::tensors_in(f_(detail::tensors_in(args)...)));
-    auto captured = detail::capture_function(f_, name_, at_, args...);
-    const std::vector<Tensor> inputs = detail::inputs_of(captured, args...);
-    static const Primitive& call = standard_primitives().find("call");
-    const TensorList results =
-        apply(call, {{"program", {std::make_shared<const Program>(std::move(captured.program))}}}, inputs, at_);
-    return Output(with_leaves(captured.skeleton, {results.data(), results.size()}));
+    if constexpr (detail::is_capturable<F, Args...>()) {
+      const NameScope scope(name_);
+      using Output = decltype(detail::tensors_in(f_(detail::tensors_in(args)...)));
+      if (!Capture::current()) return Output(detail::tensors_in(f_(detail::tensors_in(args)...)));
+      auto captured = detail::capture_function(f_, name_, at_, args...);
+      const std::vector<Tensor> inputs = detail::inputs_of(captured, args...);
+      static const Primitive& call = standard_primitives().find("call");
+      const TensorList results =
+          apply(call, {{"program", {std::make_shared<const Program>(std::move(captured.program))}}},
+                inputs, at_);
+      return Output(with_leaves(captured.skeleton, {results.data(), results.size()}));
+    }
   }
 
  private:
@@ -163,33 +206,47 @@ Named<F> named(std::string name, F f, const Location& at = Location::current()) 
   return {std::move(name), std::move(f), at};
 }
 
-/// then(operands…) where the predicate (bool[]) holds, otherwise(operands…) elsewhere; only the branch taken runs. Both
-/// return the same structure and types. What the branches capture becomes operands by itself.
-template <class Then, class Otherwise, ProductType... Args>
-auto cond(const Operand& predicate, const Then& then, const Otherwise& otherwise, const Args&... operands) {
-  const Location& at = predicate.at();
-  if (!predicate.is_weak() && predicate.tensor().is_concrete() && !Capture::current()) {
-    using Output = TensorsOf<std::remove_cvref_t<decltype(then(detail::tensors_in(operands)...))>>;
-    require(predicate.tensor().type() == bool_[{}], at, [&] {
-      return Complaint{"cond: the predicate is " + to_string(predicate.tensor().type()) + ", not bool[]",
-                       "where(condition, a, b) chooses element by element"};
-    });
-    return predicate.tensor().item<bool>() ? Output(detail::tensors_in(then(detail::tensors_in(operands)...)))
-                                           : Output(detail::tensors_in(otherwise(detail::tensors_in(operands)...)));
+/// then(operands…) where the predicate (bool[]) holds, otherwise(operands…) elsewhere; only the
+/// branch taken runs. Both return the same structure and types. What the branches capture becomes
+/// operands by itself.
+template <class Then, class Otherwise, class... Args>
+auto cond(const Operand& predicate, const Then& then, const Otherwise& otherwise,
+          const Args&... operands) {
+  if constexpr (detail::is_capturable<Then, Args...>() &&
+                detail::is_capturable<Otherwise, Args...>()) {
+    using Output = decltype(detail::tensors_in(then(detail::tensors_in(operands)...)));
+    constexpr bool agree =
+        std::same_as<Output,
+                     decltype(detail::tensors_in(otherwise(detail::tensors_in(operands)...)))>;
+    static_assert(agree, "hom: both branches of cond return the same C++ type.");
+    if constexpr (agree) {
+      const Location& at = predicate.at();
+      if (!predicate.is_weak() && predicate.tensor().is_concrete() && !Capture::current()) {
+        const TensorType type = predicate.tensor().type();
+        require(type == bool_[{}], at, [&] {
+          return Complaint{"cond: the predicate is " + to_string(type) + ", not bool[]",
+                           "where(condition, a, b) chooses element by element"};
+        });
+        return predicate.tensor().item<bool>()
+                   ? Output(detail::tensors_in(then(detail::tensors_in(operands)...)))
+                   : Output(detail::tensors_in(otherwise(detail::tensors_in(operands)...)));
+      }
+      auto first = detail::capture_function(then, "then", at, operands...);
+      auto second = detail::capture_function(otherwise, "otherwise", at, operands...);
+      std::vector<Tensor> inputs{predicate.value()};
+      const std::vector<Tensor> own = detail::inputs_of(first, operands...);
+      inputs.insert(inputs.end(), own.begin(), own.end());
+      inputs.insert(inputs.end(), second.captured_operands.begin(), second.captured_operands.end());
+      const auto [then_program, otherwise_program] =
+          detail::with_common_inputs(std::move(first.program), first.captured_operands.size(),
+                                     std::move(second.program), second.captured_operands.size());
+      static const Primitive& p = standard_primitives().find("cond");
+      const TensorList results =
+          apply(p, {{"then", {then_program}}, {"otherwise", {otherwise_program}}}, inputs, at);
+      return Output(
+          with_leaves(first.skeleton, std::span<const Tensor>(results.data(), results.size())));
+    }
   }
-  auto first = detail::capture_function(then, "then", at, operands...);
-  auto second = detail::capture_function(otherwise, "otherwise", at, operands...);
-  static_assert(std::same_as<decltype(first), decltype(second)>, "hom: both branches of cond return the same C++ type.");
-  std::vector<Tensor> inputs{predicate.value()};
-  const std::vector<Tensor> own = detail::inputs_of(first, operands...);
-  inputs.insert(inputs.end(), own.begin(), own.end());
-  inputs.insert(inputs.end(), second.captured_operands.begin(), second.captured_operands.end());
-  const auto [then_program, otherwise_program] =
-      detail::with_common_inputs(std::move(first.program), first.captured_operands.size(), std::move(second.program),
-                                 second.captured_operands.size());
-  static const Primitive& p = standard_primitives().find("cond");
-  const TensorList results = apply(p, {{"then", {then_program}}, {"otherwise", {otherwise_program}}}, inputs, at);
-  return with_leaves(first.skeleton, std::span<const Tensor>(results.data(), results.size()));
 }
 
 }  // namespace hom

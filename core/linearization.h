@@ -1,4 +1,5 @@
-// core/linearization.h -- the result of the functor linearize: a program and its linear approximation
+// core/linearization.h -- the result of the functor linearize: a program and its linear
+// approximation
 #pragma once
 
 #include <vector>
@@ -11,7 +12,8 @@ namespace hom {
 struct Linearization {
   /// x… ↦ f(x…)…, residuals…
   Program primal;
-  /// residuals…, dx… ↦ dy…, linear in dx. There is a dx for each active input and a dy for each output that varies.
+  /// residuals…, dx… ↦ dy…, linear in dx. There is a dx for each active input and a dy for each
+  /// output that varies.
   Program linear;
   std::size_t residual_count = 0;
   /// For each output of f, whether it has a tangent.

@@ -44,7 +44,8 @@ Dtype dtype_named(std::string_view name) {
 Dtype promote(Dtype a, Dtype b) {
   if (a == b || b.is_bool()) return a;
   if (a.is_bool()) return b;
-  if (a.is_float() && b.is_float()) return a.size() != b.size() ? (a.size() > b.size() ? a : b) : f32;
+  if (a.is_float() && b.is_float())
+    return a.size() != b.size() ? (a.size() > b.size() ? a : b) : f32;
   if (a.is_float()) return a;
   if (b.is_float()) return b;
   if (a.is_signed_integer() == b.is_signed_integer()) return a.size() > b.size() ? a : b;
@@ -90,7 +91,8 @@ bool operator==(const Object& a, const Object& b) {
   if (a.is_tensor != b.is_tensor || a.factors.size() != b.factors.size()) return false;
   if (a.is_tensor) return a.tensor == b.tensor;
   for (std::size_t i = 0; i < a.factors.size(); ++i) {
-    if (a.factors[i].label != b.factors[i].label || a.factors[i].object != b.factors[i].object) return false;
+    if (a.factors[i].label != b.factors[i].label || a.factors[i].object != b.factors[i].object)
+      return false;
   }
   return true;
 }
@@ -122,7 +124,9 @@ std::string to_string(const Shape& shape) {
   return text + "]";
 }
 
-std::string to_string(const TensorType& type) { return to_string(type.dtype) + to_string(type.shape); }
+std::string to_string(const TensorType& type) {
+  return to_string(type.dtype) + to_string(type.shape);
+}
 
 std::string to_string(const Object& object) {
   if (object.is_tensor) return to_string(object.tensor);

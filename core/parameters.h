@@ -1,4 +1,5 @@
-// core/parameters.h -- products of tensors in .npz files: save what was trained, load it again, read it in NumPy
+// core/parameters.h -- products of tensors in .npz files: save what was trained, load it again,
+// read it in NumPy
 #pragma once
 
 #include <string>
@@ -12,22 +13,26 @@ namespace hom {
 
 /// The array of a concrete tensor. bf16, which NumPy lacks, widens to f32, and loads back exactly.
 NumpyArray to_numpy(const Tensor& x);
-/// A tensor of dtype `dtype` from an array that holds exactly such elements (f32 for bf16). Throws, naming `what`.
+/// A tensor of dtype `dtype` from an array that holds exactly such elements (f32 for bf16). Throws,
+/// naming `what`.
 Tensor from_numpy(const NumpyArray& array, const TensorType& expected, const std::string& what);
 
 namespace detail {
-std::vector<Tensor> load_leaves(const std::string& path, const std::vector<std::string>& names, const std::vector<TensorType>& types);
-void save_leaves(const std::string& path, const std::vector<std::string>& names, const std::vector<Tensor>& tensors);
+std::vector<Tensor> load_leaves(const std::string& path, const std::vector<std::string>& names,
+                                const std::vector<TensorType>& types);
+void save_leaves(const std::string& path, const std::vector<std::string>& names,
+                 const std::vector<Tensor>& tensors);
 }  // namespace detail
 
-/// Writes the leaves of a product, each under its path without the root: `hidden.weight`, `layers[0].bias`.
+/// Writes the leaves of a product, each under its path without the root: `hidden.weight`,
+/// `layers[0].bias`.
 template <ProductType T>
 void save_npz(const std::string& path, const T& product) {
   detail::save_leaves(path, leaf_paths(product, ""), leaves(product));
 }
 
-/// A product like `example`, with the leaves that `save_npz` wrote. Throws where one is missing, surplus, or of another
-/// dtype or shape, naming the file and the leaf.
+/// A product like `example`, with the leaves that `save_npz` wrote. Throws where one is missing,
+/// surplus, or of another dtype or shape, naming the file and the leaf.
 template <ProductType T>
 TensorsOf<T> load_npz(const std::string& path, const T& example) {
   std::vector<TensorType> types;

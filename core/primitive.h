@@ -46,7 +46,8 @@ std::string to_string(DtypeSet dtypes);
 struct Linearization;
 class Builder;
 
-/// What the typing rule of a primitive sees: operand types and attributes. Rules complain through `require`.
+/// What the typing rule of a primitive sees: operand types and attributes. Rules complain through
+/// `require`.
 struct Typing {
   const Primitive& primitive;
   const Attributes& attributes;
@@ -59,7 +60,8 @@ struct Typing {
   }
 };
 
-/// What a derivative rule sees: the step, with operands, results and tangents as tensors of the capture in progress.
+/// What a derivative rule sees: the step, with operands, results and tangents as tensors of the
+/// capture in progress.
 struct Linearizing {
   const Primitive& primitive;
   const Attributes& attributes;
@@ -69,13 +71,17 @@ struct Linearizing {
   std::span<const Tensor> dx;
 };
 
-/// What the derivative rule of a primitive with a program inside sees; it records the primal step itself.
+/// What the derivative rule of a primitive with a program inside sees; it records the primal step
+/// itself.
 struct LinearizingCall {
   const Attributes& attributes;
   std::span<const Tensor> x;
   std::span<const Tensor> dx;
-  /// The functor, for the programs inside. `wanted`, where given, are the outputs that get a tangent (perhaps zero).
-  std::function<Linearization(const Program&, const std::vector<bool>& active, const std::vector<bool>* wanted)> linearize;
+  /// The functor, for the programs inside. `wanted`, where given, are the outputs that get a
+  /// tangent (perhaps zero).
+  std::function<Linearization(const Program&, const std::vector<bool>& active,
+                              const std::vector<bool>* wanted)>
+      linearize;
 };
 
 struct PrimalAndTangent {
@@ -84,7 +90,8 @@ struct PrimalAndTangent {
   std::vector<Tensor> dy;
 };
 
-/// What a transpose rule sees: `y = L(x…)`, linear jointly in the operands marked `linear`. It adds to cotangents.
+/// What a transpose rule sees: `y = L(x…)`, linear jointly in the operands marked `linear`. It adds
+/// to cotangents.
 struct Transposing {
   const Primitive& primitive;
   const Attributes& attributes;
@@ -94,10 +101,12 @@ struct Transposing {
   const std::vector<bool>& linear;
   /// Cotangents of the results; empty where zero.
   std::span<const Tensor> ct;
-  /// Cotangents of the operands so far; empty where zero. Rules call `add` or take and replace one of these.
+  /// Cotangents of the operands so far; empty where zero. Rules call `add` or take and replace one
+  /// of these.
   std::span<Tensor> accumulators;
   const Location& at;
-  /// The functor, for programs inside: other inputs…, cotangents… ↦ cotangents of the inputs marked.
+  /// The functor, for programs inside: other inputs…, cotangents… ↦ cotangents of the inputs
+  /// marked.
   std::function<Program(const Program&, const std::vector<bool>& linear)> transpose;
 
   /// x̄ᵢ += contribution.
@@ -108,7 +117,8 @@ struct Transposing {
   [[noreturn]] void not_linear(const std::string& why) const;
 };
 
-/// What a simplification rule sees while a step is about to be appended; it may append others instead.
+/// What a simplification rule sees while a step is about to be appended; it may append others
+/// instead.
 struct Simplifying {
   Builder& builder;
   const Primitive& primitive;
@@ -132,14 +142,16 @@ struct AttributeSpec {
   Kind kind;
 };
 
-/// An operation of the language, declared once: name, attributes, typing, derivative and transpose side by side.
+/// An operation of the language, declared once: name, attributes, typing, derivative and transpose
+/// side by side.
 struct Primitive {
   std::string name;
   /// Operands: at least `min_operands`, at most `max_operands`.
   int min_operands = 1;
   int max_operands = 1;
   std::vector<AttributeSpec> attributes = {};
-  /// Dtypes of the operands that carry data (indices, predicates and keys have their own, checked by `type`).
+  /// Dtypes of the operands that carry data (indices, predicates and keys have their own, checked
+  /// by `type`).
   DtypeSet dtypes = every_dtype;
   TypeRule type = {};
   /// Applied while a program is built; must keep IEEE results bit for bit.
@@ -152,17 +164,20 @@ struct Primitive {
   /// Linear in some operands? Then its transpose.
   TransposeRule transpose = {};
 
-  /// Work of value_and_grad of this step over its own (elements read and written), at most: the cost law.
+  /// Work of value_and_grad of this step over its own (elements read and written), at most: the
+  /// cost law.
   double cost_factor = 4;
   /// For the tables in the documentation.
   std::string shapes = {};
   std::string formula = {};
 };
 
-/// Primitives by name. The standard table holds Hom's own; a test or a user may add to it and reset it.
+/// Primitives by name. The standard table holds Hom's own; a test or a user may add to it and reset
+/// it.
 class PrimitiveTable {
  public:
-  /// Takes ownership; the address stays valid for the life of the table. Throws where the name is taken.
+  /// Takes ownership; the address stays valid for the life of the table. Throws where the name is
+  /// taken.
   const Primitive& add(Primitive primitive);
   /// Throws `Error` for an unknown name, with the nearest known one.
   const Primitive& find(std::string_view name) const;

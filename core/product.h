@@ -1,7 +1,17 @@
-// core/product.h -- C++ values as products of tensors: traversal of tuples, arrays, Hana structs, vectors, maps, optionals
+// core/product.h -- C++ values as products of tensors: traversal of tuples, arrays, Hana structs,
+// vectors, maps, optionals
 #pragma once
 
 #include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
 #include <boost/hana/accessors.hpp>
 #include <boost/hana/adapt_struct.hpp>
 #include <boost/hana/concept/struct.hpp>
@@ -11,14 +21,6 @@
 #include <boost/hana/string.hpp>
 #include <boost/hana/tuple.hpp>
 #include <boost/hana/unpack.hpp>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include <hom/core/tensor.h>
 
@@ -29,7 +31,8 @@ class Path {
  public:
   explicit Path(std::string_view root) : label_(root) {}
   Path(const Path& parent, std::string_view field) : parent_(&parent), label_(field) {}
-  Path(const Path& parent, std::size_t position) : parent_(&parent), position_(position), is_position_(true) {}
+  Path(const Path& parent, std::size_t position)
+      : parent_(&parent), position_(position), is_position_(true) {}
 
   std::string text() const {
     if (!parent_) return std::string(label_);
@@ -57,14 +60,16 @@ template <class T, std::size_t N>
 inline constexpr bool is_array<std::array<T, N>> = true;
 
 template <class T>
-inline constexpr bool is_tuple_like = is_instance<T, std::tuple> || is_instance<T, std::pair> || is_array<T>;
+inline constexpr bool is_tuple_like =
+    is_instance<T, std::tuple> || is_instance<T, std::pair> || is_array<T>;
 
 template <class T>
 inline constexpr bool is_hana_struct = boost::hana::Struct<T>::value;
 
 /// Leaves of arguments: tensors, tensor types that stand for them, and numbers.
 template <class T>
-inline constexpr bool is_leaf = std::same_as<T, Tensor> || std::same_as<T, TensorType> || Arithmetic<T>;
+inline constexpr bool is_leaf =
+    std::same_as<T, Tensor> || std::same_as<T, TensorType> || Arithmetic<T>;
 
 template <class T>
 constexpr bool is_product() {
@@ -74,7 +79,8 @@ constexpr bool is_product() {
     return []<std::size_t... I>(std::index_sequence<I...>) {
       return (is_product<std::tuple_element_t<I, T>>() && ...);
     }(std::make_index_sequence<std::tuple_size_v<T>>());
-  } else if constexpr (is_array<T> || is_instance<T, std::vector> || is_instance<T, std::optional>) {
+  } else if constexpr (is_array<T> || is_instance<T, std::vector> ||
+                       is_instance<T, std::optional>) {
     return is_product<typename T::value_type>();
   } else if constexpr (is_instance<T, std::map>) {
     return is_product<typename T::mapped_type>();
@@ -85,8 +91,9 @@ constexpr bool is_product() {
 
 }  // namespace detail
 
-/// C++ types that Hom reads as objects: tensors and numbers; `tuple`, `pair`, `array`, `vector`, `map`, `optional` of
-/// such; and structs adapted with Boost.Hana, whose members that are neither tensors nor products are static.
+/// C++ types that Hom reads as objects: tensors and numbers; `tuple`, `pair`, `array`, `vector`,
+/// `map`, `optional` of such; and structs adapted with Boost.Hana, whose members that are neither
+/// tensors nor products are static.
 template <class T>
 concept ProductType = detail::is_product<std::remove_cvref_t<T>>();
 
@@ -128,7 +135,8 @@ struct WithTensors<std::map<K, T>> {
 };
 
 template <class T>
-inline constexpr bool is_struct_member = std::same_as<T, Tensor> || (!is_leaf<T> && is_product<T>());
+inline constexpr bool is_struct_member =
+    std::same_as<T, Tensor> || (!is_leaf<T> && is_product<T>());
 
 template <class Key>
 std::string key_text(const Key& key) {
@@ -150,31 +158,37 @@ typename WithTensors<T>::type map_leaves(const T& value, F& f, const Path& path)
     }(std::make_index_sequence<std::tuple_size_v<T>>());
   } else if constexpr (is_array<T>) {
     typename WithTensors<T>::type result{};
-    for (std::size_t i = 0; i < value.size(); ++i) result[i] = map_leaves(value[i], f, Path(path, i));
+    for (std::size_t i = 0; i < value.size(); ++i)
+      result[i] = map_leaves(value[i], f, Path(path, i));
     return result;
   } else if constexpr (is_instance<T, std::vector>) {
     typename WithTensors<T>::type result;
     result.reserve(value.size());
-    for (std::size_t i = 0; i < value.size(); ++i) result.push_back(map_leaves(value[i], f, Path(path, i)));
+    for (std::size_t i = 0; i < value.size(); ++i)
+      result.push_back(map_leaves(value[i], f, Path(path, i)));
     return result;
   } else if constexpr (is_instance<T, std::optional>) {
     if (!value) return std::nullopt;
     return map_leaves(*value, f, path);
   } else if constexpr (is_instance<T, std::map>) {
     typename WithTensors<T>::type result;
-    for (const auto& [key, entry] : value) result.emplace(key, map_leaves(entry, f, Path(path, key_text(key))));
+    for (const auto& [key, entry] : value)
+      result.emplace(key, map_leaves(entry, f, Path(path, key_text(key))));
     return result;
   } else {
     static_assert(is_hana_struct<T>,
-                  "hom: this type is not a product of tensors. Adapt the struct with BOOST_HANA_DEFINE_STRUCT or "
-                  "BOOST_HANA_ADAPT_STRUCT, or use std::tuple, pair, array, vector, map or optional of tensors.");
+                  "hom: this type is not a product of tensors. Adapt the struct with "
+                  "BOOST_HANA_DEFINE_STRUCT or "
+                  "BOOST_HANA_ADAPT_STRUCT, or use std::tuple, pair, array, vector, map or "
+                  "optional of tensors.");
     T result = value;
     boost::hana::unpack(boost::hana::accessors<T>(), [&](const auto&... members) {
       const auto visit_member = [&](const auto& member) {
         const auto& get = boost::hana::second(member);
         using Member = std::remove_cvref_t<decltype(get(result))>;
         if constexpr (is_struct_member<Member>) {
-          get(result) = map_leaves(get(value), f, Path(path, boost::hana::to<const char*>(boost::hana::first(member))));
+          get(result) = map_leaves(
+              get(value), f, Path(path, boost::hana::to<const char*>(boost::hana::first(member))));
         }
       };
       (visit_member(members), ...);
@@ -200,14 +214,17 @@ void for_each_leaf(const T& value, F& f, const Path& path) {
     for (const auto& [key, entry] : value) for_each_leaf(entry, f, Path(path, key_text(key)));
   } else {
     static_assert(is_hana_struct<T>,
-                  "hom: this type is not a product of tensors. Adapt the struct with BOOST_HANA_DEFINE_STRUCT or "
-                  "BOOST_HANA_ADAPT_STRUCT, or use std::tuple, pair, array, vector, map or optional of tensors.");
+                  "hom: this type is not a product of tensors. Adapt the struct with "
+                  "BOOST_HANA_DEFINE_STRUCT or "
+                  "BOOST_HANA_ADAPT_STRUCT, or use std::tuple, pair, array, vector, map or "
+                  "optional of tensors.");
     boost::hana::unpack(boost::hana::accessors<T>(), [&](const auto&... members) {
       const auto visit_member = [&](const auto& member) {
         const auto& get = boost::hana::second(member);
         using Member = std::remove_cvref_t<decltype(get(value))>;
         if constexpr (is_struct_member<Member>) {
-          for_each_leaf(get(value), f, Path(path, boost::hana::to<const char*>(boost::hana::first(member))));
+          for_each_leaf(get(value), f,
+                        Path(path, boost::hana::to<const char*>(boost::hana::first(member))));
         }
       };
       (visit_member(members), ...);
@@ -229,18 +246,22 @@ Object object_of(const T& value, const Location& at) {
   } else {
     std::vector<Object::Factor> factors;
     if constexpr (is_instance<T, std::tuple> || is_instance<T, std::pair>) {
-      std::apply([&](const auto&... entries) { (factors.push_back({"", object_of(entries, at)}), ...); }, value);
+      std::apply(
+          [&](const auto&... entries) { (factors.push_back({"", object_of(entries, at)}), ...); },
+          value);
     } else if constexpr (is_array<T> || is_instance<T, std::vector>) {
       for (const auto& entry : value) factors.push_back({"", object_of(entry, at)});
     } else if constexpr (is_instance<T, std::map>) {
-      for (const auto& [key, entry] : value) factors.push_back({key_text(key), object_of(entry, at)});
+      for (const auto& [key, entry] : value)
+        factors.push_back({key_text(key), object_of(entry, at)});
     } else {
       boost::hana::unpack(boost::hana::accessors<T>(), [&](const auto&... members) {
         const auto visit_member = [&](const auto& member) {
           const auto& get = boost::hana::second(member);
           using Member = std::remove_cvref_t<decltype(get(value))>;
           if constexpr (is_struct_member<Member>) {
-            factors.push_back({boost::hana::to<const char*>(boost::hana::first(member)), object_of(get(value), at)});
+            factors.push_back({boost::hana::to<const char*>(boost::hana::first(member)),
+                               object_of(get(value), at)});
           }
         };
         (visit_member(members), ...);
@@ -313,11 +334,13 @@ std::pair<std::vector<Tensor>, std::vector<std::string>> all_leaves(const T& pro
   return all;
 }
 
-void require_same_structure(const std::vector<std::string>& first, const std::vector<std::string>& other, const Location& at);
+void require_same_structure(const std::vector<std::string>& first,
+                            const std::vector<std::string>& other, const Location& at);
 
 /// The leaves of a product whose leaves must have these paths.
 template <class T>
-std::vector<Tensor> leaves_like(const std::vector<std::string>& paths, const T& product, const Location& at) {
+std::vector<Tensor> leaves_like(const std::vector<std::string>& paths, const T& product,
+                                const Location& at) {
   auto [list, own_paths] = all_leaves(product);
   require_same_structure(paths, own_paths, at);
   return std::move(list);
@@ -341,23 +364,26 @@ TensorsOf<T> map_together(const F& f, const Location& at, const T& first, const 
 }
 }  // namespace detail
 
-/// f applied to corresponding leaves of products of one structure. A leaf of the first that is empty, or has an empty
-/// counterpart (the gradient of an integer leaf is the unit), stays as it is. Throws, with the path, where structures
-/// differ.
+/// f applied to corresponding leaves of products of one structure. A leaf of the first that is
+/// empty, or has an empty counterpart (the gradient of an integer leaf is the unit), stays as it
+/// is. Throws, with the path, where structures differ.
 template <class F, ProductType A>
 TensorsOf<A> tree_map(const F& f, const A& a, const Location& at = Location::current()) {
   return detail::map_together(f, at, a);
 }
 template <class F, ProductType A, ProductType B>
-TensorsOf<A> tree_map(const F& f, const A& a, const B& b, const Location& at = Location::current()) {
+TensorsOf<A> tree_map(const F& f, const A& a, const B& b,
+                      const Location& at = Location::current()) {
   return detail::map_together(f, at, a, b);
 }
 template <class F, ProductType A, ProductType B, ProductType C>
-TensorsOf<A> tree_map(const F& f, const A& a, const B& b, const C& c, const Location& at = Location::current()) {
+TensorsOf<A> tree_map(const F& f, const A& a, const B& b, const C& c,
+                      const Location& at = Location::current()) {
   return detail::map_together(f, at, a, b, c);
 }
 template <class F, ProductType A, ProductType B, ProductType C, ProductType D>
-TensorsOf<A> tree_map(const F& f, const A& a, const B& b, const C& c, const D& d, const Location& at = Location::current()) {
+TensorsOf<A> tree_map(const F& f, const A& a, const B& b, const C& c, const D& d,
+                      const Location& at = Location::current()) {
   return detail::map_together(f, at, a, b, c, d);
 }
 

@@ -32,8 +32,9 @@ std::vector<TensorType> Program::output_types() const { return types_of(*this, o
 
 bool operator==(const Program& a, const Program& b) {
   if (&a == &b) return true;
-  if (a.hash_ != b.hash_ || a.inputs_ != b.inputs_ || a.outputs_ != b.outputs_ || a.steps_.size() != b.steps_.size() ||
-      a.operands_ != b.operands_ || a.slot_count() != b.slot_count() || a.captured_.size() != b.captured_.size()) {
+  if (a.hash_ != b.hash_ || a.inputs_ != b.inputs_ || a.outputs_ != b.outputs_ ||
+      a.steps_.size() != b.steps_.size() || a.operands_ != b.operands_ ||
+      a.slot_count() != b.slot_count() || a.captured_.size() != b.captured_.size()) {
     return false;
   }
   for (Slot slot : a.inputs_) {
@@ -45,8 +46,9 @@ bool operator==(const Program& a, const Program& b) {
   for (std::size_t i = 0; i < a.steps_.size(); ++i) {
     const Step s = a.step(i);
     const Step t = b.step(i);
-    if (&s.primitive != &t.primitive || s.first_result != t.first_result || s.operands.size() != t.operands.size() ||
-        s.result_count != t.result_count || s.attributes != t.attributes) {
+    if (&s.primitive != &t.primitive || s.first_result != t.first_result ||
+        s.operands.size() != t.operands.size() || s.result_count != t.result_count ||
+        s.attributes != t.attributes) {
       return false;
     }
   }
@@ -55,7 +57,8 @@ bool operator==(const Program& a, const Program& b) {
 
 std::string slot_name(const Program& program, Slot slot) {
   if (program.definition(slot) == Program::is_none) {
-    const auto found = std::find(program.inputs().begin(), program.inputs().end(), slot);
+    // Inputs are numbered in order.
+    const auto found = std::lower_bound(program.inputs().begin(), program.inputs().end(), slot);
     return program.input_names()[static_cast<std::size_t>(found - program.inputs().begin())];
   }
   return "v" + std::to_string(slot);

@@ -1,4 +1,5 @@
-// core/program.h -- the free cartesian category in A-normal form: a flat list of steps over typed slots
+// core/program.h -- the free cartesian category in A-normal form: a flat list of steps over typed
+// slots
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@ namespace hom {
 
 struct Primitive;
 
-/// One step, `let results = primitive(attributes)(operands)`: the arrow `id △ (op ∘ projections)` from an environment
-/// to a larger one. A view into a program; cheap to copy.
+/// One step, `let results = primitive(attributes)(operands)`: the arrow `id △ (op ∘ projections)`
+/// from an environment to a larger one. A view into a program; cheap to copy.
 struct Step {
   const Primitive& primitive;
   const Attributes& attributes;
@@ -29,11 +30,13 @@ struct Step {
   const std::string& scope;
 };
 
-/// A program from a product of tensors to a product of tensors. Immutable once built; made by `Builder`.
+/// A program from a product of tensors to a product of tensors. Immutable once built; made by
+/// `Builder`.
 ///
-/// Slots are numbered in order of definition. A slot is an input or a result of exactly one step; steps come after
-/// the definitions of their operands. Tensors that the captured lambda had in its closure are results of nullary
-/// `captured` steps, known by their buffer and never compared or printed by content.
+/// Slots are numbered in order of definition. A slot is an input or a result of exactly one step;
+/// steps come after the definitions of their operands. Tensors that the captured lambda had in its
+/// closure are results of nullary `captured` steps, known by their buffer and never compared or
+/// printed by content.
 class Program {
  public:
   std::size_t step_count() const { return steps_.size(); }
@@ -49,7 +52,8 @@ class Program {
 
   /// The function's name (`named`), or empty.
   const std::string& name() const { return name_; }
-  /// The arguments as one product, nested as the C++ arguments were; its leaves are the inputs in order.
+  /// The arguments as one product, nested as the C++ arguments were; its leaves are the inputs in
+  /// order.
   const Object& domain() const { return domain_; }
   const Object& codomain() const { return codomain_; }
 
@@ -64,7 +68,8 @@ class Program {
   /// Steps appended while it was built, those removed as dead included: what construction cost.
   std::size_t steps_built() const { return steps_built_; }
 
-  /// Structural: same steps, types, attributes, captured buffers and outputs, whatever the names and lines.
+  /// Structural: same steps, types, attributes, captured buffers and outputs, whatever the names
+  /// and lines.
   friend bool operator==(const Program& a, const Program& b);
   std::size_t hash() const { return hash_; }
 

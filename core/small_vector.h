@@ -1,7 +1,9 @@
-// core/small_vector.h -- a vector whose first N elements live inside it: shapes and operand lists rarely need the heap
+// core/small_vector.h -- a vector whose first N elements live inside it: shapes and operand lists
+// rarely need the heap
 //
-// Boost's small_vector serves the same purpose, but g++ 12 warns wrongly inside it at -O1 and above, and the warnings
-// would reach every user who compiles with -Wall. Only what Hom uses is here.
+// Boost's small_vector serves the same purpose, but g++ 12 warns wrongly inside it at -O1 and
+// above, and the warnings would reach every user who compiles with -Wall. Only what Hom uses is
+// here.
 #pragma once
 
 #include <algorithm>
@@ -132,7 +134,9 @@ class SmallVector {
   }
   iterator erase(const_iterator at) { return erase(at, at + 1); }
 
-  friend bool operator==(const SmallVector& a, const SmallVector& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+  friend bool operator==(const SmallVector& a, const SmallVector& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
 
  private:
   T* inside() { return reinterpret_cast<T*>(inside_); }

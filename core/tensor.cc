@@ -35,9 +35,14 @@ void for_each_position(const Array& array, F&& f) {
 }  // namespace
 
 Buffer::Buffer(std::size_t bytes)
-    : data_(static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), buffer_alignment))), bytes_(bytes) {}
+    : data_(bytes <= inside_bytes
+                ? inside_
+                : static_cast<std::byte*>(::operator new(bytes, buffer_alignment))),
+      bytes_(bytes) {}
 
-Buffer::~Buffer() { ::operator delete(data_, buffer_alignment); }
+Buffer::~Buffer() {
+  if (data_ != inside_) ::operator delete(data_, buffer_alignment);
+}
 
 std::shared_ptr<Array> Array::allocate(TensorType type) {
   auto array = std::make_shared<Array>();
@@ -67,7 +72,8 @@ const Array& Tensor::array(const Location& at) const {
   const TensorType type = this->type(at);  // throws for the empty and the leaked
   fail({"the value of a symbolic tensor " + to_string(type) + ", made at " + hom::to_string(at_) +
             ", is asked for while a program is captured",
-        "use where(condition, a, b) or cond(condition, then, otherwise, operands...) instead of C++ control flow on values"},
+        "use where(condition, a, b) or cond(condition, then, otherwise, operands...) instead of "
+        "C++ control flow on values"},
        at);
 }
 
@@ -100,7 +106,8 @@ bool array_equal(const Tensor& a, const Tensor& b, bool nan_equal, const Locatio
     const T* q = right.array().data<T>();
     return std::equal(p, p + left.array().type.size(), q, [&](T x, T y) {
       if constexpr (dtype_of<T>().is_float()) {
-        if (nan_equal && std::isnan(static_cast<double>(x)) && std::isnan(static_cast<double>(y))) return true;
+        if (nan_equal && std::isnan(static_cast<double>(x)) && std::isnan(static_cast<double>(y)))
+          return true;
       }
       return x == y;
     });
@@ -115,7 +122,8 @@ std::string element_text(T value) {
     return value ? "true" : "false";
   } else if constexpr (dtype_of<T>().is_float()) {
     char text[32];
-    // Enough digits to tell neighbours apart at a glance, not to read back exactly: %.6g, more for f64.
+    // Enough digits to tell neighbours apart at a glance, not to read back exactly: %.6g, more for
+    // f64.
     std::snprintf(text, sizeof text, sizeof(T) == 8 ? "%.10g" : "%.6g", static_cast<double>(value));
     return text;
   } else {
@@ -125,7 +133,8 @@ std::string element_text(T value) {
 
 constexpr std::int64_t edge_items = 3;
 
-void print_axis(std::string& text, const Array& array, std::size_t axis, std::int64_t position, bool summarised) {
+void print_axis(std::string& text, const Array& array, std::size_t axis, std::int64_t position,
+                bool summarised) {
   if (axis == array.type.shape.size()) {
     text += visit(array.type.dtype, [&]<class T>() {
       return element_text(reinterpret_cast<const T*>(array.buffer->data())[position]);

@@ -1,4 +1,5 @@
-// core/tensor.h -- the one value type: an immutable array, or a symbol of a program that is being captured
+// core/tensor.h -- the one value type: an immutable array, or a symbol of a program that is being
+// captured
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ namespace hom {
 
 using Slot = std::uint32_t;
 
-/// Bytes shared by tensors and their views; freed with the last of them. Aligned to 64 bytes.
+/// Bytes shared by tensors and their views; freed with the last of them. Aligned to 64 bytes (to
+/// 16, up to 16 bytes).
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes);
@@ -29,11 +31,16 @@ class Buffer {
   std::size_t bytes() const { return bytes_; }
 
  private:
+  static constexpr std::size_t inside_bytes = 16;
+
+  // Numbers and pairs live inside, so that eager arithmetic on them allocates less.
+  alignas(16) std::byte inside_[inside_bytes];
   std::byte* data_;
   std::size_t bytes_;
 };
 
-/// Strided elements in a buffer. Strides and offset count elements; a stride may be 0 (broadcast) or negative.
+/// Strided elements in a buffer. Strides and offset count elements; a stride may be 0 (broadcast)
+/// or negative.
 struct Array {
   TensorType type;
   Shape strides;
@@ -55,8 +62,8 @@ class Operand;
 class Index;
 struct Attribute;
 
-/// A plain immutable value with O(1) copies. It is *concrete* (an array), *symbolic* (a slot of a program that is
-/// being captured), or *empty* (default-constructed; any use of it is an error).
+/// A plain immutable value with O(1) copies. It is *concrete* (an array), *symbolic* (a slot of a
+/// program that is being captured), or *empty* (default-constructed; any use of it is an error).
 class Tensor {
  public:
   Tensor() = default;
@@ -65,13 +72,15 @@ class Tensor {
   Tensor(Number value);  // NOLINT(google-explicit-constructor): numbers are tensors of rank 0
   explicit Tensor(std::shared_ptr<const Array> array) : array_(std::move(array)) {}
   /// For the capture machinery: slot `slot` of the capture numbered `capture`.
-  Tensor(std::uint64_t capture, Slot slot, const Location& at) : capture_(capture), slot_(slot), at_(at) {}
+  Tensor(std::uint64_t capture, Slot slot, const Location& at)
+      : capture_(capture), slot_(slot), at_(at) {}
 
   bool is_empty() const { return !array_ && capture_ == 0; }
   bool is_concrete() const { return array_ != nullptr; }
   bool is_symbolic() const { return capture_ != 0; }
 
-  /// Dtype and shape. Throws for an empty tensor and for a symbol whose capture has ended, naming its line.
+  /// Dtype and shape. Throws for an empty tensor and for a symbol whose capture has ended, naming
+  /// its line.
   TensorType type(const Location& at = Location::current()) const;
   Dtype dtype(const Location& at = Location::current()) const { return type(at).dtype; }
   Shape shape(const Location& at = Location::current()) const { return type(at).shape; }
@@ -80,8 +89,8 @@ class Tensor {
   /// The extent of an axis; negative axes count from the end.
   std::int64_t extent(std::int64_t axis, const Location& at = Location::current()) const;
 
-  /// The only element as a C++ number, converted as `convert` does. Throws for symbols (whose value is not known
-  /// while a program is captured) and for other than one element.
+  /// The only element as a C++ number, converted as `convert` does. Throws for symbols (whose value
+  /// is not known while a program is captured) and for other than one element.
   template <Arithmetic Number = double>
   Number item(const Location& at = Location::current()) const;
   /// All elements in row-major order. Throws for symbols.
@@ -92,14 +101,17 @@ class Tensor {
   const std::shared_ptr<const Array>& array_pointer() const { return array_; }
 
   Tensor astype(Dtype dtype, const Location& at = Location::current()) const;
-  /// NumPy-like indexing: integers (negative from the end), `Range{start, stop, step}`, `all`, `ellipsis`, `newaxis`.
-  /// Overloads rather than a pack, so that an error names the line of the call.
+  /// NumPy-like indexing: integers (negative from the end), `Range{start, stop, step}`, `all`,
+  /// `ellipsis`, `newaxis`. Overloads rather than a pack, so that an error names the line of the
+  /// call.
   Tensor operator()(const Index& a) const;
   Tensor operator()(const Index& a, const Index& b) const;
   Tensor operator()(const Index& a, const Index& b, const Index& c) const;
   Tensor operator()(const Index& a, const Index& b, const Index& c, const Index& d) const;
-  Tensor operator()(const Index& a, const Index& b, const Index& c, const Index& d, const Index& e) const;
-  Tensor operator()(const Index& a, const Index& b, const Index& c, const Index& d, const Index& e, const Index& f) const;
+  Tensor operator()(const Index& a, const Index& b, const Index& c, const Index& d,
+                    const Index& e) const;
+  Tensor operator()(const Index& a, const Index& b, const Index& c, const Index& d, const Index& e,
+                    const Index& f) const;
   Tensor operator[](const Index& index) const;
   /// Axes reversed.
   Tensor T(const Location& at = Location::current()) const;
@@ -112,10 +124,13 @@ class Tensor {
   /// A tensor has no truth value while a program is captured, so it never has one.
   template <std::same_as<bool> B>
   explicit operator B() const {
-    static_assert(!std::same_as<B, bool>,
-                  "hom: a Tensor cannot decide C++ control flow, because inside a captured program its value is not known. "
-                  "Use where(condition, a, b) to choose elements, cond(condition, then, otherwise, operands...) to choose a "
-                  "computation, or condition.item<bool>() on a tensor that is known to be concrete.");
+    static_assert(
+        !std::same_as<B, bool>,
+        "hom: a Tensor cannot decide C++ control flow, because inside a captured program its value "
+        "is not known. "
+        "Use where(condition, a, b) to choose elements, cond(condition, then, otherwise, "
+        "operands...) to choose a "
+        "computation, or condition.item<bool>() on a tensor that is known to be concrete.");
     return false;
   }
 
@@ -130,11 +145,12 @@ class Tensor {
   Location at_ = {};
 };
 
-/// What an operation takes: a tensor or a C++ number (which is weak: it adopts the dtype of the tensor it meets),
-/// together with the line on which it was written.
+/// What an operation takes: a tensor or a C++ number (which is weak: it adopts the dtype of the
+/// tensor it meets), together with the line on which it was written.
 class Operand {
  public:
-  Operand(const Tensor& tensor, const Location& at = Location::current())  // NOLINT(google-explicit-constructor)
+  Operand(const Tensor& tensor,
+          const Location& at = Location::current())  // NOLINT(google-explicit-constructor)
       : tensor_(&tensor), at_(at) {}
   template <Arithmetic T>
   Operand(T value, const Location& at = Location::current())  // NOLINT(google-explicit-constructor)
@@ -154,7 +170,8 @@ class Operand {
   /// The dtype of the tensor, or of the C++ number.
   Dtype dtype() const { return is_weak() ? dtype_ : tensor_->dtype(at_); }
   Shape shape() const { return is_weak() ? Shape{} : tensor_->shape(at_); }
-  /// This operand as a tensor of `dtype`; throws where a weak integer does not fit an integer dtype.
+  /// This operand as a tensor of `dtype`; throws where a weak integer does not fit an integer
+  /// dtype.
   Tensor as(Dtype dtype) const;
   /// The C++ number, where weak: a bool, an integer or a double.
   Attribute weak_value() const;
@@ -188,9 +205,11 @@ class Index {
  public:
   enum class Kind : std::uint8_t { at, range, ellipsis, newaxis };
   template <std::integral I>
-  Index(I position, const Location& at = Location::current())  // NOLINT(google-explicit-constructor)
+  Index(I position,
+        const Location& at = Location::current())  // NOLINT(google-explicit-constructor)
       : kind_(Kind::at), range_{static_cast<std::int64_t>(position)}, at_(at) {}
-  Index(Range range, const Location& at = Location::current()) : kind_(Kind::range), range_(range), at_(at) {}
+  Index(Range range, const Location& at = Location::current())
+      : kind_(Kind::range), range_(range), at_(at) {}
   Index(All, const Location& at = Location::current()) : kind_(Kind::range), at_(at) {}
   Index(Ellipsis, const Location& at = Location::current()) : kind_(Kind::ellipsis), at_(at) {}
   Index(NewAxis, const Location& at = Location::current()) : kind_(Kind::newaxis), at_(at) {}
@@ -208,27 +227,34 @@ class Index {
 /// Basic indexing (views, never copies): see `Tensor::operator()`.
 Tensor index(const Tensor& x, std::span<const Index> indices, const Location& at);
 
-/// A concrete tensor of rank 1, 2 or 3 from nested lists: `tensor({{1.0, 2.0}, {3.0, 4.0}})` is f64[2, 2].
+/// A concrete tensor of rank 1, 2 or 3 from nested lists: `tensor({{1.0, 2.0}, {3.0, 4.0}})` is
+/// f64[2, 2].
 template <Arithmetic T>
 Tensor tensor(std::initializer_list<T> values);
 template <Arithmetic T>
-Tensor tensor(std::initializer_list<std::initializer_list<T>> rows, const Location& at = Location::current());
+Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
+              const Location& at = Location::current());
 template <Arithmetic T>
 Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> blocks,
               const Location& at = Location::current());
-/// A concrete tensor with the given elements in row-major order. Throws where the count is not that of `shape`.
+/// A concrete tensor with the given elements in row-major order. Throws where the count is not that
+/// of `shape`.
 template <Element T>
-Tensor tensor(const std::vector<T>& values, const Shape& shape, const Location& at = Location::current());
+Tensor tensor(const std::vector<T>& values, const Shape& shape,
+              const Location& at = Location::current());
 template <Arithmetic T>
 Tensor tensor(const std::vector<T>& values);
 /// A rank-0 tensor of the given dtype.
 template <Arithmetic T>
 Tensor tensor(T value, Dtype dtype);
 
-/// Whether both are concrete, of one dtype and shape, and equal in every element (NaN equals NaN where asked).
-bool array_equal(const Tensor& a, const Tensor& b, bool nan_equal = false, const Location& at = Location::current());
+/// Whether both are concrete, of one dtype and shape, and equal in every element (NaN equals NaN
+/// where asked).
+bool array_equal(const Tensor& a, const Tensor& b, bool nan_equal = false,
+                 const Location& at = Location::current());
 
-/// `f32[2, 3] [[1, 2, 3], [4, 5, 6]]`; more than `limit` elements are summarised, symbols print their type.
+/// `f32[2, 3] [[1, 2, 3], [4, 5, 6]]`; more than `limit` elements are summarised, symbols print
+/// their type.
 std::string to_string(const Tensor& x, std::int64_t limit = 200);
 std::ostream& operator<<(std::ostream& out, const Tensor& x);
 

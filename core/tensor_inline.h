@@ -19,11 +19,12 @@ template <Arithmetic Number>
 Number Tensor::item(const Location& at) const {
   const Array& elements = array(at);
   require(elements.type.size() == 1, at, [&] {
-    return Complaint{"item: " + to_string(elements.type) + " has " + std::to_string(elements.type.size()) +
-                         " elements, not one",
+    return Complaint{"item: " + to_string(elements.type) + " has " +
+                         std::to_string(elements.type.size()) + " elements, not one",
                      "use to_vector(), or index a single element first"};
   });
-  return visit(elements.type.dtype, [&]<class E>() { return convert_element<Number>(*elements.data<E>()); });
+  return visit(elements.type.dtype,
+               [&]<class E>() { return convert_element<Number>(*elements.data<E>()); });
 }
 
 template <Arithmetic Number>
@@ -42,8 +43,9 @@ std::vector<Number> Tensor::to_vector(const Location& at) const {
 template <Element T>
 Tensor tensor(const std::vector<T>& values, const Shape& shape, const Location& at) {
   require(static_cast<std::int64_t>(values.size()) == element_count(shape), at, [&] {
-    return Complaint{"tensor: " + std::to_string(values.size()) + " values cannot fill shape " + to_string(shape) + ", which has " +
-                         std::to_string(element_count(shape)) + " elements",
+    return Complaint{"tensor: " + std::to_string(values.size()) + " values cannot fill shape " +
+                         to_string(shape) + ", which has " + std::to_string(element_count(shape)) +
+                         " elements",
                      "pass a shape whose product is the number of values"};
   });
   auto array = Array::allocate(TensorType{dtype_of<T>(), shape});
@@ -73,7 +75,8 @@ Tensor tensor(std::initializer_list<T> values) {
 namespace detail {
 inline void require_equal_lists(std::size_t first, std::size_t other, const Location& at) {
   require(first == other, at, [&] {
-    return Complaint{"tensor: nested lists of " + std::to_string(first) + " and of " + std::to_string(other) + " elements",
+    return Complaint{"tensor: nested lists of " + std::to_string(first) + " and of " +
+                         std::to_string(other) + " elements",
                      "every row must have the same length"};
   });
 }
@@ -87,11 +90,13 @@ Tensor tensor(std::initializer_list<std::initializer_list<T>> rows, const Locati
     detail::require_equal_lists(width, row.size(), at);
     values.insert(values.end(), row.begin(), row.end());
   }
-  return tensor(values, Shape{static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(width)}, at);
+  return tensor(
+      values, Shape{static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(width)}, at);
 }
 
 template <Arithmetic T>
-Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> blocks, const Location& at) {
+Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> blocks,
+              const Location& at) {
   const std::size_t height = blocks.size() ? blocks.begin()->size() : 0;
   const std::size_t width = height ? blocks.begin()->begin()->size() : 0;
   std::vector<T> values;
@@ -103,7 +108,8 @@ Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<
     }
   }
   return tensor(values,
-                Shape{static_cast<std::int64_t>(blocks.size()), static_cast<std::int64_t>(height), static_cast<std::int64_t>(width)},
+                Shape{static_cast<std::int64_t>(blocks.size()), static_cast<std::int64_t>(height),
+                      static_cast<std::int64_t>(width)},
                 at);
 }
 

@@ -1,16 +1,16 @@
 // backends/cpu/contraction.cc -- `dot_general` as a batch of matrix products
 //
-// Each operand is seen as a stack of matrices. Eigen multiplies floats, taking transposes as
-// strides; 16-bit floats are widened to f32 once and rounded once; integers wrap in loops of our
-// own, which Eigen would not do faster.
+// Each operand is seen as a stack of matrices, transposes as strides. The bits of a product depend
+// on the elements and the extents alone, never on how operands lie in memory: floats are added in
+// the order of matrix_product.h, 16-bit floats after widening them to f32, with one rounding at the
+// end; integers wrap, in any order.
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include <hom/backends/cpu/copy.h>
 #include <hom/backends/cpu/elementwise.h>
+#include <hom/backends/cpu/matrix_product.h>
 #include <hom/backends/cpu/registration.h>
 
 namespace hom::cpu {
@@ -61,15 +61,6 @@ bool has_one_stride(const Part& part, std::int64_t& stride) {
   return axes.size() <= 1;
 }
 
-/// Whether Eigen can take the matrix as it lies: one axis without gaps, the other one stepping
-/// forwards.
-template <class T>
-bool is_plain(const Matrices<T>& m) {
-  const bool by_rows = m.column_stride == 1 && m.row_stride >= 1;
-  const bool by_columns = m.row_stride == 1 && m.column_stride >= 1;
-  return by_rows || by_columns;
-}
-
 /// `x` as matrices of `T`: a view of its elements where possible, else of a copy that `storage`
 /// keeps.
 template <class T, class Stored>
@@ -78,9 +69,7 @@ Matrices<T> matrices_of(const Array& x, const Part& batch, const Part& rows, con
   Matrices<T> m{nullptr, rows.size(), columns.size(), 0, 0, batch};
   if constexpr (sizeof(T) == sizeof(Stored)) {
     m.data = reinterpret_cast<const T*>(first_byte(x));
-    if (has_one_stride(rows, m.row_stride) && has_one_stride(columns, m.column_stride) &&
-        is_plain(m))
-      return m;
+    if (has_one_stride(rows, m.row_stride) && has_one_stride(columns, m.column_stride)) return m;
   }
   Part all = batch;
   for (const Part* part : {&rows, &columns}) {
@@ -129,28 +118,10 @@ void multiply(const Matrices<T>& a, const Matrices<T>& b, const T* lhs, const T*
   }
 }
 
-template <class T, int order>
-using MatrixMap = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, order>, 0,
-                             Eigen::OuterStride<>>;
-
-/// Calls `f` with Eigen's view of a matrix, in whichever order it lies.
-template <class T, class F>
-void with_map(const Matrices<T>& m, const T* data, F&& f) {
-  if (m.column_stride == 1 && m.row_stride >= 1) {
-    f(MatrixMap<T, Eigen::RowMajor>(data, m.rows, m.columns, Eigen::OuterStride<>(m.row_stride)));
-  } else {
-    f(MatrixMap<T, Eigen::ColMajor>(data, m.rows, m.columns,
-                                    Eigen::OuterStride<>(m.column_stride)));
-  }
-}
-
 template <scalar::Float T>
 void multiply(const Matrices<T>& a, const Matrices<T>& b, const T* lhs, const T* rhs, T* c) {
-  using Result = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  Eigen::Map<Result> result(c, a.rows, b.columns);
-  with_map(a, lhs, [&](const auto& left) {
-    with_map(b, rhs, [&](const auto& right) { result.noalias() = left * right; });
-  });
+  multiply(MatrixView<T>{lhs, a.rows, a.columns, a.row_stride, a.column_stride},
+           MatrixView<T>{rhs, b.rows, b.columns, b.row_stride, b.column_stride}, c);
 }
 
 template <class T>

@@ -311,12 +311,13 @@ struct Atan2 {
   }
 };
 /// The product that is exactly 0 where a factor is, even if the other one is infinite or NaN: the
-/// coefficient of a branch not taken never reaches a gradient. The zero has the product's sign, so that scaling by a
-/// finite factor is multiplication, bit for bit.
+/// coefficient of a branch not taken never reaches a gradient. The zero has the product's sign, so
+/// that scaling by a finite factor is multiplication, bit for bit; beside a NaN it is +0.
 struct Scale {
   template <Float T>
   T operator()(T a, T b) const {
-    const T zero = std::copysign(T{0}, a) * std::copysign(T{1}, b);
+    const T product = std::copysign(T{0}, a) * std::copysign(T{1}, b);
+    const T zero = ((a != a) | (b != b)) ? T{0} : product;
     return ((a == T{0}) | (b == T{0})) ? zero : a * b;
   }
 };

@@ -20,7 +20,8 @@ Dtype common_dtype(std::span<const Operand* const> operands) {
   return weak ? promote_weak(*strong, *weak) : *strong;
 }
 
-Shape broadcast_shapes(const std::string& operation, std::span<const TensorType> types, const Location& at) {
+Shape broadcast_shapes(const std::string& operation, std::span<const TensorType> types,
+                       const Location& at) {
   std::size_t rank = 0;
   for (const TensorType& type : types) rank = std::max(rank, type.shape.size());
   Shape shape(rank, 1);
@@ -33,10 +34,13 @@ Shape broadcast_shapes(const std::string& operation, std::span<const TensorType>
       require(extent == 1 || extent == common, at, [&] {
         std::string all;
         for (const TensorType& each : types) all += (all.empty() ? "" : " and ") + to_string(each);
-        const auto from_end = static_cast<std::int64_t>(axis) - static_cast<std::int64_t>(type.shape.size());
-        return Complaint{operation + ": shapes do not broadcast: " + all + " (axis " + std::to_string(from_end) + ": " +
-                             std::to_string(common) + " ≠ " + std::to_string(extent) + ")",
-                         "extents must be equal or 1, counted from the last axis; expand_dims and reshape add axes"};
+        const auto from_end =
+            static_cast<std::int64_t>(axis) - static_cast<std::int64_t>(type.shape.size());
+        return Complaint{operation + ": shapes do not broadcast: " + all + " (axis " +
+                             std::to_string(from_end) + ": " + std::to_string(common) + " ≠ " +
+                             std::to_string(extent) + ")",
+                         "extents must be equal or 1, counted from the last axis; expand_dims and "
+                         "reshape add axes"};
       });
     }
   }
@@ -60,7 +64,8 @@ Attribute rounded(const Attribute& value, Dtype dtype) {
 
 Tensor literal(const Attribute& value, const TensorType& type, bool recorded, const Location& at) {
   static const Primitive& constant = standard_primitives().find("constant");
-  const Attributes attributes{{"value", rounded(value, type.dtype)}, {"dtype", {type.dtype}}, {"shape", {type.shape}}};
+  const Attributes attributes{
+      {"value", rounded(value, type.dtype)}, {"dtype", {type.dtype}}, {"shape", {type.shape}}};
   if (recorded) return apply_one(constant, attributes, {}, at);
   const Invocation step{constant, attributes, {&type, 1}, at};
   return current_executor().execute(step, {})[0];
@@ -78,14 +83,17 @@ Attribute checked_value(const Operand& operand, Dtype dtype) {
   const Attribute value = operand.weak_value();
   const bool fits = !dtype.is_integer() || visit(dtype, [&]<class T>() {
     if constexpr (std::integral<T> && !std::same_as<T, bool>) {
-      if (const auto* integer = std::get_if<std::int64_t>(&value.value)) return std::in_range<T>(*integer);
-      if (const auto* integer = std::get_if<std::uint64_t>(&value.value)) return std::in_range<T>(*integer);
+      if (const auto* integer = std::get_if<std::int64_t>(&value.value))
+        return std::in_range<T>(*integer);
+      if (const auto* integer = std::get_if<std::uint64_t>(&value.value))
+        return std::in_range<T>(*integer);
     }
     return true;
   });
   require(fits, operand.at(), [&] {
     return Complaint{"the number " + to_string(value) + " does not fit " + to_string(dtype),
-                     "a C++ number adopts the dtype of the tensor it meets; convert the tensor with astype(i64) first"};
+                     "a C++ number adopts the dtype of the tensor it meets; convert the tensor "
+                     "with astype(i64) first"};
   });
   return value;
 }
@@ -96,7 +104,8 @@ Tensor Operand::as(Dtype dtype) const {
   return literal(checked_value(*this, dtype), dtype[{}], Capture::current() != nullptr, at_);
 }
 
-void harmonise(const std::string& operation, std::span<const Operand* const> operands, std::span<Tensor> out, const Location& at) {
+void harmonise(const std::string& operation, std::span<const Operand* const> operands,
+               std::span<Tensor> out, const Location& at) {
   const Dtype dtype = common_dtype(operands);
   SmallVector<TensorType, 3> types;
   bool any_symbol = false;
@@ -107,32 +116,39 @@ void harmonise(const std::string& operation, std::span<const Operand* const> ope
     any_tensor = true;
     any_symbol = any_symbol || operand->tensor().is_symbolic();
   }
-  const Shape shape = types.size() == 1 ? types[0].shape : broadcast_shapes(operation, {types.data(), types.size()}, at);
+  const Shape shape = types.size() == 1
+                          ? types[0].shape
+                          : broadcast_shapes(operation, {types.data(), types.size()}, at);
   const bool recorded = any_symbol || (!any_tensor && Capture::current());
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Operand& operand = *operands[i];
     if (operand.is_weak()) {
-      out[i] = literal(checked_value(operand, dtype), TensorType{dtype, shape}, recorded, operand.at());
+      out[i] =
+          literal(checked_value(operand, dtype), TensorType{dtype, shape}, recorded, operand.at());
     } else {
       out[i] = broadcast_to(Operand(convert(operand, dtype), operand.at()), shape);
     }
   }
 }
 
-std::int64_t normal_axis(const std::string& operation, std::int64_t axis, std::int64_t rank, const Location& at) {
+std::int64_t normal_axis(const std::string& operation, std::int64_t axis, std::int64_t rank,
+                         const Location& at) {
   require(-rank <= axis && axis < rank, at, [&] {
-    return Complaint{operation + ": axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank),
+    return Complaint{operation + ": axis " + std::to_string(axis) + " of a tensor of rank " +
+                         std::to_string(rank),
                      "axes go from 0 to rank − 1, or from −rank to −1 counted from the end"};
   });
   return axis < 0 ? axis + rank : axis;
 }
 
-Shape normal_axes(const std::string& operation, const Shape& axes, std::int64_t rank, const Location& at) {
+Shape normal_axes(const std::string& operation, const Shape& axes, std::int64_t rank,
+                  const Location& at) {
   Shape normal;
   for (std::int64_t axis : axes) normal.push_back(normal_axis(operation, axis, rank, at));
   std::sort(normal.begin(), normal.end());
-  require(std::adjacent_find(normal.begin(), normal.end()) == normal.end(), at,
-          [&] { return Complaint{operation + ": axes " + to_string(axes) + " name an axis twice"}; });
+  require(std::adjacent_find(normal.begin(), normal.end()) == normal.end(), at, [&] {
+    return Complaint{operation + ": axes " + to_string(axes) + " name an axis twice"};
+  });
   return normal;
 }
 

@@ -96,15 +96,20 @@ Tensor operator>>(const Operand& x, const Operand& y) {
 namespace {
 Tensor logical(const char* name, const Operand& x, const Operand& y) {
   require(x.dtype().is_bool() && y.dtype().is_bool(), y.at(), [&] {
-    return Complaint{std::string(name) + ": takes bool operands, got " + to_string(x.dtype()) + " and " + to_string(y.dtype()),
+    return Complaint{std::string(name) + ": takes bool operands, got " + to_string(x.dtype()) +
+                         " and " + to_string(y.dtype()),
                      "compare first, as in `x != 0`; & and | are the bitwise operations"};
   });
   return binary(primitive(name), x, y);
 }
 }  // namespace
 
-Tensor operator&&(const Tensor& x, const Operand& y) { return logical("and", Operand(x, y.at()), y); }
-Tensor operator||(const Tensor& x, const Operand& y) { return logical("or", Operand(x, y.at()), y); }
+Tensor operator&&(const Tensor& x, const Operand& y) {
+  return logical("and", Operand(x, y.at()), y);
+}
+Tensor operator||(const Tensor& x, const Operand& y) {
+  return logical("or", Operand(x, y.at()), y);
+}
 
 Tensor abs(const Operand& x) {
   static const Primitive& p = primitive("abs");
@@ -240,11 +245,15 @@ Tensor atan2(const Operand& y, const Operand& x) {
 Tensor where(const Operand& condition, const Operand& a, const Operand& b) {
   static const Primitive& p = primitive("select");
   require(condition.dtype().is_bool(), condition.at(), [&] {
-    return Complaint{"where: the condition is " + to_string(condition.dtype()) + ", not bool", "compare first, as in `x != 0`"};
+    return Complaint{"where: the condition is " + to_string(condition.dtype()) + ", not bool",
+                     "compare first, as in `x != 0`"};
   });
   const auto [x, y] = harmonise<2>("where", {&a, &b}, b.at());
-  const Shape shape = broadcast_shapes("where", {condition.value().type(condition.at()), x.type(a.at())}, b.at());
-  return apply_one(p, {}, {broadcast_to(condition, shape), broadcast_to(x, shape), broadcast_to(y, shape)}, b.at());
+  const Shape shape =
+      broadcast_shapes("where", {condition.value().type(condition.at()), x.type(a.at())}, b.at());
+  return apply_one(p, {},
+                   {broadcast_to(condition, shape), broadcast_to(x, shape), broadcast_to(y, shape)},
+                   b.at());
 }
 
 Tensor clamp(const Operand& x, const Operand& low, const Operand& high) {
@@ -265,10 +274,20 @@ Tensor bitcast(const Operand& x, Dtype dtype) {
   return apply_one(p, {{"dtype", {dtype}}}, {x.value()}, x.at());
 }
 
-Tensor Tensor::astype(Dtype dtype, const Location& at) const { return convert(Operand(*this, at), dtype); }
-Tensor& Tensor::operator+=(const Operand& other) { return *this = Operand(*this, other.at()) + other; }
-Tensor& Tensor::operator-=(const Operand& other) { return *this = Operand(*this, other.at()) - other; }
-Tensor& Tensor::operator*=(const Operand& other) { return *this = Operand(*this, other.at()) * other; }
-Tensor& Tensor::operator/=(const Operand& other) { return *this = Operand(*this, other.at()) / other; }
+Tensor Tensor::astype(Dtype dtype, const Location& at) const {
+  return convert(Operand(*this, at), dtype);
+}
+Tensor& Tensor::operator+=(const Operand& other) {
+  return *this = Operand(*this, other.at()) + other;
+}
+Tensor& Tensor::operator-=(const Operand& other) {
+  return *this = Operand(*this, other.at()) - other;
+}
+Tensor& Tensor::operator*=(const Operand& other) {
+  return *this = Operand(*this, other.at()) * other;
+}
+Tensor& Tensor::operator/=(const Operand& other) {
+  return *this = Operand(*this, other.at()) / other;
+}
 
 }  // namespace hom

@@ -1,7 +1,8 @@
 // core/operations/elementwise.h -- functions of one element at a time, with NumPy's broadcasting
 //
-// Operands of two or more promote to one dtype (`promote`, `promote_weak`) and broadcast to one shape; the error for
-// shapes that do not fit names both. Functions on floats refuse integers instead of converting silently.
+// Operands of two or more promote to one dtype (`promote`, `promote_weak`) and broadcast to one
+// shape; the error for shapes that do not fit names both. Functions on floats refuse integers
+// instead of converting silently.
 #pragma once
 
 #include <hom/core/tensor.h>
@@ -32,6 +33,23 @@ Tensor operator|(const Operand& x, const Operand& y);
 Tensor operator^(const Operand& x, const Operand& y);
 Tensor operator&&(const Tensor& x, const Operand& y);
 Tensor operator||(const Tensor& x, const Operand& y);
+// Exact matches for bool, against the built-in operators.
+template <std::same_as<bool> B>
+Tensor operator&&(const Tensor& x, B y) {
+  return x && Operand(y, x.location());
+}
+template <std::same_as<bool> B>
+Tensor operator||(const Tensor& x, B y) {
+  return x || Operand(y, x.location());
+}
+template <std::same_as<bool> B>
+Tensor operator&&(B x, const Tensor& y) {
+  return y && x;
+}
+template <std::same_as<bool> B>
+Tensor operator||(B x, const Tensor& y) {
+  return y || x;
+}
 /// A shift by the width or more gives 0 (arithmetic right shift: the sign).
 Tensor operator<<(const Operand& x, const Operand& y);
 Tensor operator>>(const Operand& x, const Operand& y);
@@ -72,23 +90,26 @@ Tensor erf(const Operand& x);
 Tensor is_finite(const Operand& x);
 Tensor is_nan(const Operand& x);
 
-/// xʸ; 0⁰ = 1. The derivative in x of x² at 0 is 0; in y it is 0 where x = 0 < y. Integers wrap and refuse negative y.
+/// xʸ; 0⁰ = 1. The derivative in x of x² at 0 is 0; in y it is 0 where x = 0 < y. Integers wrap and
+/// refuse negative y.
 Tensor pow(const Operand& x, const Operand& y);
 /// The larger of two; NaN wins. The gradient of a tie is shared equally. (`max` is the reduction.)
 Tensor maximum(const Operand& x, const Operand& y);
 Tensor minimum(const Operand& x, const Operand& y);
 /// The angle of the point (x, y), in radians.
 Tensor atan2(const Operand& y, const Operand& x);
-/// coefficient · tangent, but 0 wherever either is exactly zero, so that an infinite coefficient of a branch not taken
-/// cannot poison a gradient. Bilinear; derivatives multiply by it.
+/// coefficient · tangent, but 0 wherever either is exactly zero, so that an infinite coefficient of
+/// a branch not taken cannot poison a gradient. Bilinear; derivatives multiply by it.
 Tensor scale(const Operand& coefficient, const Operand& tangent);
 
-/// a where the condition holds, b elsewhere. The gradient of the branch not taken is 0, whatever it holds.
+/// a where the condition holds, b elsewhere. The gradient of the branch not taken is 0, whatever it
+/// holds.
 Tensor where(const Operand& condition, const Operand& a, const Operand& b);
 /// x limited to low … high; its slope is 1 at both bounds.
 Tensor clamp(const Operand& x, const Operand& low, const Operand& high);
 
-/// Elements as another dtype: float → integer truncates, saturates, and takes NaN to 0; integers wrap.
+/// Elements as another dtype: float → integer truncates, saturates, and takes NaN to 0; integers
+/// wrap.
 Tensor convert(const Operand& x, Dtype dtype);
 /// The same bits read as another dtype of the same size.
 Tensor bitcast(const Operand& x, Dtype dtype);

@@ -16,8 +16,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The maximum to subtract before exp, as a constant: 0 where it is infinite or there are no elements. The result does
-/// not depend on it, so it carries no derivative.
+/// The maximum to subtract before exp, as a constant: 0 where it is infinite or there are no
+/// elements. The result does not depend on it, so it carries no derivative.
 Tensor shift_of(const Tensor& x, const Axes& axes) {
   const Tensor largest = max_or(x, -infinity, axes, Keep::yes);
   return stop_gradient(where(is_finite(largest), largest, 0));
@@ -29,15 +29,18 @@ Tensor shift_of(const Tensor& x, const Axes& axes) {
 
 Tensor relu(const Operand& x) {
   const LocationScope line(x.at());
-  return where(x > 0, x, 0);
+  return where(x <= 0, 0, x);  // in this order, so that NaN stays
 }
 
 Tensor sigmoid(const Operand& x) { return logistic(x); }
 
 Tensor softplus(const Operand& x, double beta) {
   const LocationScope line(x.at());
+  // Each side is analytic where it is used; |x| would have a kink at 0 that only the first
+  // derivative hides.
   const Tensor scaled = x * beta;
-  return (maximum(scaled, 0) + log1p(exp(-abs(scaled)))) / beta;
+  const Tensor positive = scaled > 0;
+  return (where(positive, scaled, 0) + log1p(exp(where(positive, -scaled, scaled)))) / beta;
 }
 
 Tensor log_sigmoid(const Operand& x) {
@@ -73,11 +76,13 @@ Tensor sinc(const Operand& x) {
   const LocationScope line(x.at());
   const Tensor angle = x * std::numbers::pi;
   const Tensor near_zero = abs(angle) < 1;
-  // Σ (−1)ᵏ u²ᵏ/(2k+1)!, exact to rounding below 1, and so are its derivatives; the other branch never sees 0.
+  // Σ (−1)ᵏ u²ᵏ/(2k+1)!, exact to rounding below 1, and so are its derivatives; the other branch
+  // never sees 0.
   const Tensor u = where(near_zero, angle, 0);
   const Tensor squared = u * u;
   Tensor series = zeros_like(u);
-  for (int k = 10; k >= 0; --k) series = series * squared + (k % 2 ? -1.0 : 1.0) / std::tgamma(2.0 * k + 2.0);
+  for (int k = 10; k >= 0; --k)
+    series = series * squared + (k % 2 ? -1.0 : 1.0) / std::tgamma(2.0 * k + 2.0);
   const Tensor safe = where(near_zero, 1, angle);
   return where(near_zero, series, sin(safe) / safe);
 }
@@ -93,17 +98,20 @@ Tensor logsumexp(const Operand& x, const Axes& axes, Keep keep) {
 Tensor logaddexp(const Operand& x, const Operand& y) {
   const LocationScope line(y.at());
   const auto [a, b] = harmonise<2>("logaddexp", {&x, &y}, y.at());
-  // Equal operands, infinite ones too, differ by 0; the subtraction would give NaN for infinities.
-  const Tensor equal = a == b;
-  const Tensor difference = where(equal, 0, a) - where(equal, 0, b);
-  return maximum(a, b) + log1p(exp(-abs(difference)));
+  // Equal infinities differ by 0, where the subtraction would give NaN. Each side is analytic where
+  // it is used.
+  const Tensor infinite = (a == b) & !is_finite(a);
+  const Tensor difference = where(infinite, 0, a) - where(infinite, 0, b);
+  const Tensor larger = a > b;
+  return where(larger, a, b) + log1p(exp(where(larger, -difference, difference)));
 }
 
 Tensor logcumsumexp(const Operand& x, std::int64_t axis) {
   const LocationScope line(x.at());
   Tensor all = x.value();
   const Shape shape = all.shape();
-  const auto along = static_cast<std::size_t>(normal_axis("logcumsumexp", axis, all.rank(), x.at()));
+  const auto along =
+      static_cast<std::size_t>(normal_axis("logcumsumexp", axis, all.rank(), x.at()));
   const auto part = [&](std::int64_t start, std::int64_t size) {
     Shape starts(shape.size(), 0);
     Shape sizes = shape;
@@ -139,10 +147,13 @@ Tensor cross_entropy(const Operand& logits, const Operand& labels) {
   const TensorType label_type = labels.value().type();
   Shape examples = type.shape;
   if (!examples.empty()) examples.pop_back();
-  const bool fits = type.rank() >= 1 && label_type.shape == (label_type.dtype.is_float() ? type.shape : examples);
+  const bool fits =
+      type.rank() >= 1 && label_type.shape == (label_type.dtype.is_float() ? type.shape : examples);
   require(fits, logits.at(), [&] {
-    return Complaint{"cross_entropy: logits " + to_string(type) + " and labels " + to_string(label_type) + " do not fit",
-                     "logits are [..., classes]; labels are integers [...], or probabilities [..., classes]"};
+    return Complaint{
+        "cross_entropy: logits " + to_string(type) + " and labels " + to_string(label_type) +
+            " do not fit",
+        "logits are [..., classes]; labels are integers [...], or probabilities [..., classes]"};
   });
   const Tensor log_probability = log_softmax(logits, -1);
   if (label_type.dtype.is_float()) return -mean(sum(labels * log_probability, -1));
@@ -155,20 +166,24 @@ Tensor mean_squared_error(const Operand& x, const Operand& y) {
 }
 
 namespace {
-Tensor normalised(const Tensor& x, std::int64_t axis, double epsilon) {
+/// 16-bit floats are computed in 32 bits throughout: their means would overflow, or round away the
+/// deviations.
+Tensor normalised(const Operand& operand, std::int64_t axis, double epsilon) {
+  const Tensor x = operand.dtype().size() == 2 ? convert(operand, f32) : operand.value();
   const Tensor deviation = x - mean(x, axis, Keep::yes);
-  return deviation * rsqrt(mean(deviation * deviation, axis, Keep::yes) + epsilon);
+  return convert(deviation * rsqrt(mean(deviation * deviation, axis, Keep::yes) + epsilon),
+                 operand.dtype());
 }
 }  // namespace
 
 Tensor layer_norm(const Operand& x, std::int64_t axis, double epsilon) {
   const LocationScope line(x.at());
-  return normalised(x.value(), axis, epsilon);
+  return normalised(x, axis, epsilon);
 }
 
 Tensor batch_norm(const Operand& x, double epsilon) {
   const LocationScope line(x.at());
-  return normalised(x.value(), 0, epsilon);
+  return normalised(x, 0, epsilon);
 }
 
 namespace {
@@ -176,8 +191,8 @@ Tensor scores(const Operand& queries, const Operand& keys, const Operand& v) {
   const Tensor q = queries.value();
   const Tensor k = keys.value();
   require(q.rank() >= 2 && k.rank() >= 2 && v.value().rank() >= 2, v.at(), [&] {
-    return Complaint{"attention: takes tensors of rank 2 or more, got q " + to_string(q.type()) + ", k " + to_string(k.type()) + ", v " +
-                         to_string(v.value().type()),
+    return Complaint{"attention: takes tensors of rank 2 or more, got q " + to_string(q.type()) +
+                         ", k " + to_string(k.type()) + ", v " + to_string(v.value().type()),
                      "q is [..., n, d], k [..., m, d] and v [..., m, e]"};
   });
   const double depth = static_cast<double>(q.extent(-1));

@@ -1,6 +1,8 @@
-// core/operations/functions.h -- named functions that are compositions of primitives: activations, losses, norms
+// core/operations/functions.h -- named functions that are compositions of primitives: activations,
+// losses, norms
 //
-// All of them are right at their singular points and for huge arguments, in values and in derivatives of any order.
+// All of them are right at their singular points and for huge arguments, in values and in
+// derivatives of any order.
 #pragma once
 
 #include <hom/core/operations/reductions.h>
@@ -36,19 +38,20 @@ Tensor logcumsumexp(const Operand& x, std::int64_t axis);
 Tensor softmax(const Operand& x, std::int64_t axis = -1);
 Tensor log_softmax(const Operand& x, std::int64_t axis = -1);
 
-/// Mean over all examples of −log softmax(logits) at the label. `logits` is […, classes]; `labels` is either integers […],
-/// or probabilities […, classes]. Labels outside 0 … classes − 1 raise.
+/// Mean over all examples of −log softmax(logits) at the label. `logits` is […, classes]; `labels`
+/// is either integers […], or probabilities […, classes]. Labels outside 0 … classes − 1 raise.
 Tensor cross_entropy(const Operand& logits, const Operand& labels);
 /// Mean of (x − y)².
 Tensor mean_squared_error(const Operand& x, const Operand& y);
 
 /// (x − mean)/√(variance + ε) over an axis.
 Tensor layer_norm(const Operand& x, std::int64_t axis = -1, double epsilon = 1e-5);
-/// The same over the first axis: every feature over the batch. Where the variance overflows the result is 0.
+/// The same over the first axis: every feature over the batch. Where the variance overflows the
+/// result is 0.
 Tensor batch_norm(const Operand& x, double epsilon = 1e-5);
 
-/// softmax(q·kᵀ/√d)·v for q […, n, d], k […, m, d], v […, m, e]. `mask`, bool broadcast to […, n, m], keeps what is true; a
-/// row without any true entry gives 0, and no gradient.
+/// softmax(q·kᵀ/√d)·v for q […, n, d], k […, m, d], v […, m, e]. `mask`, bool broadcast to […, n,
+/// m], keeps what is true; a row without any true entry gives 0, and no gradient.
 Tensor attention(const Operand& q, const Operand& k, const Operand& v);
 Tensor attention(const Operand& q, const Operand& k, const Operand& v, const Operand& mask);
 

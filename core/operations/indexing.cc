@@ -17,16 +17,23 @@ const Primitive& primitive(const char* name) { return standard_primitives().find
 std::int64_t signed_size(const Shape& shape) { return static_cast<std::int64_t>(shape.size()); }
 
 Attribute name_of(Bounds bounds) {
-  return {std::string(bounds == Bounds::check ? "check" : bounds == Bounds::clip ? "clip" : "drop")};
+  return {std::string(bounds == Bounds::check  ? "check"
+                      : bounds == Bounds::clip ? "clip"
+                                               : "drop")};
 }
 
 Attribute name_of(Combine combine) {
   switch (combine) {
-    case Combine::set: return {std::string("set")};
-    case Combine::add: return {std::string("add")};
-    case Combine::mul: return {std::string("mul")};
-    case Combine::min: return {std::string("min")};
-    case Combine::max: break;
+    case Combine::set:
+      return {std::string("set")};
+    case Combine::add:
+      return {std::string("add")};
+    case Combine::mul:
+      return {std::string("mul")};
+    case Combine::min:
+      return {std::string("min")};
+    case Combine::max:
+      break;
   }
   return {std::string("max")};
 }
@@ -35,8 +42,8 @@ Attribute name_of(Combine combine) {
 Tensor update_of(const char* operation, const Operand& x, const Operand& update) {
   const Dtype dtype = x.dtype();
   require(update.is_weak() || promote(dtype, update.dtype()) == dtype, update.at(), [&] {
-    return Complaint{std::string(operation) + ": an update of dtype " + to_string(update.dtype()) + " does not fit a tensor of " +
-                         to_string(dtype),
+    return Complaint{std::string(operation) + ": an update of dtype " + to_string(update.dtype()) +
+                         " does not fit a tensor of " + to_string(dtype),
                      "convert one of them with astype"};
   });
   return update.as(dtype);
@@ -44,18 +51,22 @@ Tensor update_of(const char* operation, const Operand& x, const Operand& update)
 
 void require_integers(const char* operation, const Operand& indices) {
   require(!indices.is_weak() && indices.dtype().is_integer(), indices.at(), [&] {
-    return Complaint{std::string(operation) + ": indices are " + to_string(indices.dtype()) + ", not an integer tensor",
+    return Complaint{std::string(operation) + ": indices are " + to_string(indices.dtype()) +
+                         ", not an integer tensor",
                      "convert with indices.astype(i64)"};
   });
 }
 
-Tensor segments(const Operand& data, const Operand& ids, std::int64_t n, Combine combine, double initial) {
+Tensor segments(const Operand& data, const Operand& ids, std::int64_t n, Combine combine,
+                double initial) {
   require_integers("segment", ids);
   const TensorType type = data.value().type(data.at());
   const TensorType id_type = ids.value().type(ids.at());
-  require(id_type.rank() == 1 && type.rank() >= 1 && id_type.shape[0] == type.shape[0], data.at(), [&] {
-    return Complaint{"segment: data " + to_string(type) + " needs one id for each row, got ids " + to_string(id_type)};
-  });
+  require(id_type.rank() == 1 && type.rank() >= 1 && id_type.shape[0] == type.shape[0], data.at(),
+          [&] {
+            return Complaint{"segment: data " + to_string(type) +
+                             " needs one id for each row, got ids " + to_string(id_type)};
+          });
   TensorType result = type;
   result.shape[0] = n;
   const Tensor start = full(result.shape, Operand(initial, data.at()), type.dtype, data.at());
@@ -69,16 +80,21 @@ Tensor gather(const Operand& x, const Operand& indices, const Shape& axes, Bound
   static const Primitive& p = primitive("gather");
   require_integers("gather", indices);
   Shape normal;
-  for (std::int64_t axis : axes) normal.push_back(normal_axis("gather", axis, signed_size(x.shape()), x.at()));
-  return apply_one(p, {{"axes", {normal}}, {"mode", name_of(bounds)}}, {x.value(), indices.value()}, x.at());
+  for (std::int64_t axis : axes)
+    normal.push_back(normal_axis("gather", axis, signed_size(x.shape()), x.at()));
+  return apply_one(p, {{"axes", {normal}}, {"mode", name_of(bounds)}}, {x.value(), indices.value()},
+                   x.at());
 }
 
-Tensor scatter(const Operand& x, const Operand& indices, const Operand& updates, const Shape& axes, Combine combine, Bounds bounds) {
+Tensor scatter(const Operand& x, const Operand& indices, const Operand& updates, const Shape& axes,
+               Combine combine, Bounds bounds) {
   static const Primitive& p = primitive("scatter");
   require_integers("scatter", indices);
   Shape normal;
-  for (std::int64_t axis : axes) normal.push_back(normal_axis("scatter", axis, signed_size(x.shape()), x.at()));
-  return apply_one(p, {{"axes", {normal}}, {"combine", name_of(combine)}, {"mode", name_of(bounds)}},
+  for (std::int64_t axis : axes)
+    normal.push_back(normal_axis("scatter", axis, signed_size(x.shape()), x.at()));
+  return apply_one(p,
+                   {{"axes", {normal}}, {"combine", name_of(combine)}, {"mode", name_of(bounds)}},
                    {x.value(), indices.value(), update_of("scatter", x, updates)}, x.at());
 }
 
@@ -103,11 +119,13 @@ Tensor take_along_axis(const Operand& x, const Operand& indices, std::int64_t ax
   const std::int64_t normal = normal_axis("take_along_axis", axis, type.rank(), x.at());
   bool fits = index_type.rank() == type.rank();
   for (std::int64_t i = 0; fits && i < type.rank(); ++i) {
-    fits = i == normal || type.shape[static_cast<std::size_t>(i)] == index_type.shape[static_cast<std::size_t>(i)];
+    fits = i == normal ||
+           type.shape[static_cast<std::size_t>(i)] == index_type.shape[static_cast<std::size_t>(i)];
   }
   require(fits, x.at(), [&] {
-    return Complaint{"take_along_axis: indices " + to_string(index_type) + " for " + to_string(type) +
-                     ": extents must agree on every axis but " + std::to_string(normal)};
+    return Complaint{"take_along_axis: indices " + to_string(index_type) + " for " +
+                     to_string(type) + ": extents must agree on every axis but " +
+                     std::to_string(normal)};
   });
   std::vector<Tensor> coordinates;
   Shape axes;
@@ -121,24 +139,32 @@ Tensor take_along_axis(const Operand& x, const Operand& indices, std::int64_t ax
 Tensor dynamic_slice(const Operand& x, const Operand& start, const Shape& size, Bounds bounds) {
   static const Primitive& p = primitive("dynamic_slice");
   require_integers("dynamic_slice", start);
-  return apply_one(p, {{"size", {size}}, {"mode", name_of(bounds)}}, {x.value(), start.value()}, x.at());
+  return apply_one(p, {{"size", {size}}, {"mode", name_of(bounds)}}, {x.value(), start.value()},
+                   x.at());
 }
 
-Tensor dynamic_update_slice(const Operand& x, const Operand& update, const Operand& start, Combine combine, Bounds bounds) {
+Tensor dynamic_update_slice(const Operand& x, const Operand& update, const Operand& start,
+                            Combine combine, Bounds bounds) {
   static const Primitive& p = primitive("dynamic_update_slice");
   require_integers("dynamic_update_slice", start);
   return apply_one(p, {{"combine", name_of(combine)}, {"mode", name_of(bounds)}},
-                   {x.value(), update_of("dynamic_update_slice", x, update), start.value()}, x.at());
+                   {x.value(), update_of("dynamic_update_slice", x, update), start.value()},
+                   x.at());
 }
 
-Tensor update_slice(const Operand& x, const Operand& update, const Shape& start, const Shape& step, Combine combine) {
+Tensor update_slice(const Operand& x, const Operand& update, const Shape& start, const Shape& step,
+                    Combine combine) {
   static const Primitive& p = primitive("update_slice");
   return apply_one(p, {{"start", {start}}, {"step", {step}}, {"combine", name_of(combine)}},
                    {x.value(), update_of("update_slice", x, update)}, x.at());
 }
 
-Tensor segment_sum(const Operand& data, const Operand& ids, std::int64_t n) { return segments(data, ids, n, Combine::add, 0); }
-Tensor segment_prod(const Operand& data, const Operand& ids, std::int64_t n) { return segments(data, ids, n, Combine::mul, 1); }
+Tensor segment_sum(const Operand& data, const Operand& ids, std::int64_t n) {
+  return segments(data, ids, n, Combine::add, 0);
+}
+Tensor segment_prod(const Operand& data, const Operand& ids, std::int64_t n) {
+  return segments(data, ids, n, Combine::mul, 1);
+}
 Tensor segment_max(const Operand& data, const Operand& ids, std::int64_t n) {
   return segments(data, ids, n, Combine::max, -std::numeric_limits<double>::infinity());
 }

@@ -9,7 +9,8 @@
 namespace hom {
 
 Key key(std::uint64_t seed) {
-  return {tensor(std::vector<std::uint32_t>{static_cast<std::uint32_t>(seed >> 32), static_cast<std::uint32_t>(seed)})};
+  return {tensor(std::vector<std::uint32_t>{static_cast<std::uint32_t>(seed >> 32),
+                                            static_cast<std::uint32_t>(seed)})};
 }
 
 Tensor random_bits(const Key& key, const Shape& shape, Dtype dtype, const Location& at) {
@@ -24,10 +25,12 @@ std::vector<Key> split(const Key& key, std::int64_t count, const Location& at) {
   return keys;
 }
 
-Tensor uniform(const Key& key, const Shape& shape, double low, double high, Dtype dtype, const Location& at) {
+Tensor uniform(const Key& key, const Shape& shape, double low, double high, Dtype dtype,
+               const Location& at) {
   const LocationScope line(at);
   require(dtype.is_float(), at, [&] {
-    return Complaint{"uniform: makes floats, not " + to_string(dtype), "random_bits gives integers"};
+    return Complaint{"uniform: makes floats, not " + to_string(dtype),
+                     "random_bits gives integers"};
   });
   const Dtype bits_dtype = dtype == f64 ? u64 : u32;
   const int width = dtype == f64 ? 64 : 32;

@@ -1,9 +1,10 @@
 // core/operations/random.h -- random numbers as pure functions of a key
 #pragma once
 
-#include <boost/hana/define_struct.hpp>
 #include <cstdint>
 #include <vector>
+
+#include <boost/hana/define_struct.hpp>
 
 #include <hom/core/tensor.h>
 
@@ -17,12 +18,14 @@ struct Key {
 /// The key of a seed.
 Key key(std::uint64_t seed);
 /// Independent keys, a function of the key alone.
-std::vector<Key> split(const Key& key, std::int64_t count = 2, const Location& at = Location::current());
-/// Uniform bits (u8, u32 or u64) by Threefry-2x32-20 (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011);
-/// those of element i depend on the key and i alone.
-Tensor random_bits(const Key& key, const Shape& shape, Dtype dtype = u32, const Location& at = Location::current());
+std::vector<Key> split(const Key& key, std::int64_t count = 2,
+                       const Location& at = Location::current());
+/// Uniform bits (u8, u32 or u64) by Threefry-2x32-20 (J. Salmon et al., "Parallel random numbers:
+/// as easy as 1, 2, 3", 2011); those of element i depend on the key and i alone.
+Tensor random_bits(const Key& key, const Shape& shape, Dtype dtype = u32,
+                   const Location& at = Location::current());
 /// Uniform floats in [low, high); as many random bits as the dtype has digits.
-Tensor uniform(const Key& key, const Shape& shape, double low = 0, double high = 1, Dtype dtype = f32,
-               const Location& at = Location::current());
+Tensor uniform(const Key& key, const Shape& shape, double low = 0, double high = 1,
+               Dtype dtype = f32, const Location& at = Location::current());
 
 }  // namespace hom

@@ -16,7 +16,8 @@ const Primitive& primitive(const char* name) { return standard_primitives().find
 
 std::int64_t signed_size(const Shape& shape) { return static_cast<std::int64_t>(shape.size()); }
 
-Shape axes_of(const std::string& operation, const Axes& axes, std::int64_t rank, const Location& at) {
+Shape axes_of(const std::string& operation, const Axes& axes, std::int64_t rank,
+              const Location& at) {
   if (axes.list) return normal_axes(operation, *axes.list, rank, at);
   Shape every(static_cast<std::size_t>(rank));
   std::iota(every.begin(), every.end(), 0);
@@ -28,7 +29,8 @@ Shape with_kept(Shape shape, const Shape& axes) {
   return shape;
 }
 
-Tensor reduced(const Primitive& p, const std::string& operation, const Operand& x, const Axes& axes, Keep keep) {
+Tensor reduced(const Primitive& p, const std::string& operation, const Operand& x, const Axes& axes,
+               Keep keep) {
   const Shape shape = x.shape();
   const Shape normal = axes_of(operation, axes, signed_size(shape), x.at());
   if (normal.empty()) return x.value();
@@ -59,13 +61,18 @@ std::int64_t reduced_count(const Shape& shape, const Shape& axes) {
 Tensor guarded_sqrt(const Operand& x) {
   const Tensor zero = x == Operand(0, x.at());
   const Tensor safe = where(Operand(zero, x.at()), Operand(1, x.at()), x);
-  return where(Operand(zero, x.at()), Operand(0, x.at()), Operand(sqrt(Operand(safe, x.at())), x.at()));
+  return where(Operand(zero, x.at()), Operand(0, x.at()),
+               Operand(sqrt(Operand(safe, x.at())), x.at()));
 }
+
+/// 16-bit floats as f32: sums and squares are made in 32 bits, and rounded once at the end.
+Tensor widened(const Operand& x) { return x.dtype().size() == 2 ? convert(x, f32) : x.value(); }
 
 void require_float(const char* operation, const Operand& x) {
   require(x.dtype().is_float(), x.at(), [&] {
-    return Complaint{std::string(operation) + ": takes floats, got " + to_string(x.value().type(x.at())),
-                     "convert with astype(f32) or astype(f64)"};
+    return Complaint{
+        std::string(operation) + ": takes floats, got " + to_string(x.value().type(x.at())),
+        "convert with astype(f32) or astype(f64)"};
   });
 }
 
@@ -91,7 +98,8 @@ Tensor max(const Operand& x) { return max(x, Axes{}); }
 Tensor min(const Operand& x) { return min(x, Axes{}); }
 
 namespace {
-Tensor extreme_or(bool largest, const Operand& x, const Operand& initial, const Axes& axes, Keep keep) {
+Tensor extreme_or(bool largest, const Operand& x, const Operand& initial, const Axes& axes,
+                  Keep keep) {
   const char* operation = largest ? "max_or" : "min_or";
   const Shape shape = x.shape();
   const Shape normal = axes_of(operation, axes, signed_size(shape), x.at());
@@ -102,10 +110,12 @@ Tensor extreme_or(bool largest, const Operand& x, const Operand& initial, const 
       const bool dropped = std::find(normal.begin(), normal.end(), axis) != normal.end();
       if (!dropped) result.push_back(shape[static_cast<std::size_t>(axis)]);
     }
-    return broadcast_to(Operand(start, x.at()), keep == Keep::yes ? with_kept(shape, normal) : result);
+    return broadcast_to(Operand(start, x.at()),
+                        keep == Keep::yes ? with_kept(shape, normal) : result);
   }
   const Tensor extreme = largest ? max(x, axes, keep) : min(x, axes, keep);
-  return largest ? maximum(Operand(extreme, x.at()), Operand(start, x.at())) : minimum(Operand(extreme, x.at()), Operand(start, x.at()));
+  return largest ? maximum(Operand(extreme, x.at()), Operand(start, x.at()))
+                 : minimum(Operand(extreme, x.at()), Operand(start, x.at()));
 }
 }  // namespace
 
@@ -127,20 +137,23 @@ Tensor any_of(const Operand& x, const Axes& axes, Keep keep) {
 Tensor mean(const Operand& x, const Axes& axes, Keep keep) {
   require_float("mean", x);
   const Shape shape = x.shape();
-  const auto count = static_cast<double>(reduced_count(shape, axes_of("mean", axes, signed_size(shape), x.at())));
-  const Tensor total = sum(x, axes, keep);
-  return Operand(total, x.at()) / Operand(count, x.at());
+  const auto count =
+      static_cast<double>(reduced_count(shape, axes_of("mean", axes, signed_size(shape), x.at())));
+  const Tensor total = sum(Operand(widened(x), x.at()), axes, keep);
+  return convert(Operand(Operand(total, x.at()) / Operand(count, x.at()), x.at()), x.dtype());
 }
 
 Tensor variance(const Operand& x, const Axes& axes, Keep keep, std::int64_t ddof) {
   require_float("variance", x);
   const Shape shape = x.shape();
-  const auto count = static_cast<double>(reduced_count(shape, axes_of("variance", axes, signed_size(shape), x.at())) - ddof);
-  const Tensor center = mean(x, axes, Keep::yes);
-  const Tensor deviation = x - Operand(center, x.at());
+  const auto count = static_cast<double>(
+      reduced_count(shape, axes_of("variance", axes, signed_size(shape), x.at())) - ddof);
+  const Tensor wide = widened(x);
+  const Tensor center = mean(Operand(wide, x.at()), axes, Keep::yes);
+  const Tensor deviation = Operand(wide, x.at()) - Operand(center, x.at());
   const Tensor square = Operand(deviation, x.at()) * Operand(deviation, x.at());
   const Tensor total = sum(Operand(square, x.at()), axes, keep);
-  return Operand(total, x.at()) / Operand(count, x.at());
+  return convert(Operand(Operand(total, x.at()) / Operand(count, x.at()), x.at()), x.dtype());
 }
 
 Tensor standard_deviation(const Operand& x, const Axes& axes, Keep keep, std::int64_t ddof) {
@@ -150,9 +163,10 @@ Tensor standard_deviation(const Operand& x, const Axes& axes, Keep keep, std::in
 
 Tensor norm(const Operand& x, const Axes& axes, Keep keep) {
   require_float("norm", x);
-  const Tensor square = x * x;
+  const Tensor wide = widened(x);
+  const Tensor square = Operand(wide, x.at()) * Operand(wide, x.at());
   const Tensor total = sum(Operand(square, x.at()), axes, keep);
-  return guarded_sqrt(Operand(total, x.at()));
+  return convert(Operand(guarded_sqrt(Operand(total, x.at())), x.at()), x.dtype());
 }
 
 Tensor argmax(const Operand& x, std::int64_t axis, Keep keep) {
@@ -186,7 +200,9 @@ Tensor dot_general(const Operand& x, const Operand& y, const Contraction& contra
   const Dtype dtype = promote(x.dtype(), y.dtype());
   const auto normal = [](const Operand& operand, const Shape& axes) {
     Shape result;
-    for (std::int64_t axis : axes) result.push_back(normal_axis("dot_general", axis, signed_size(operand.shape()), operand.at()));
+    for (std::int64_t axis : axes)
+      result.push_back(
+          normal_axis("dot_general", axis, signed_size(operand.shape()), operand.at()));
     return result;
   };
   return apply_one(p,
@@ -201,14 +217,16 @@ Tensor matmul(const Operand& x, const Operand& y) {
   const TensorType a = x.value().type(x.at());
   const TensorType b = y.value().type(y.at());
   require(a.rank() >= 1 && b.rank() >= 1, y.at(), [&] {
-    return Complaint{"matmul: takes tensors of rank 1 or more, got lhs " + to_string(a) + " · rhs " + to_string(b),
+    return Complaint{"matmul: takes tensors of rank 1 or more, got lhs " + to_string(a) +
+                         " · rhs " + to_string(b),
                      "multiply by a number with *"};
   });
   const std::int64_t inner_a = a.shape.back();
   const std::int64_t inner_b = b.rank() == 1 ? b.shape[0] : b.shape[b.shape.size() - 2];
   require(inner_a == inner_b, y.at(), [&] {
-    return Complaint{"matmul: inner extents differ: lhs " + to_string(a) + " · rhs " + to_string(b) + " (" + std::to_string(inner_a) +
-                         " ≠ " + std::to_string(inner_b) + ")",
+    return Complaint{"matmul: inner extents differ: lhs " + to_string(a) + " · rhs " +
+                         to_string(b) + " (" + std::to_string(inner_a) + " ≠ " +
+                         std::to_string(inner_b) + ")",
                      "the weight of an affine layer is [inputs, outputs]"};
   });
   if (b.rank() <= 2) {
@@ -221,7 +239,8 @@ Tensor matmul(const Operand& x, const Operand& y) {
   }
   const Shape batch_a(a.shape.begin(), a.shape.end() - 2);
   const Shape batch_b(b.shape.begin(), b.shape.end() - 2);
-  Shape batch = broadcast_shapes("matmul", {TensorType{a.dtype, batch_a}, TensorType{b.dtype, batch_b}}, y.at());
+  Shape batch = broadcast_shapes(
+      "matmul", {TensorType{a.dtype, batch_a}, TensorType{b.dtype, batch_b}}, y.at());
   const auto rank = signed_size(batch) + 2;
   const auto widened = [&](const Operand& operand, const TensorType& type) {
     Shape shape = batch;
@@ -231,15 +250,17 @@ Tensor matmul(const Operand& x, const Operand& y) {
   };
   Shape batch_axes(batch.size());
   std::iota(batch_axes.begin(), batch_axes.end(), 0);
-  return dot_general(Operand(widened(x, a), x.at()), Operand(widened(y, b), y.at()), {{rank - 1}, {rank - 2}, batch_axes, batch_axes});
+  return dot_general(Operand(widened(x, a), x.at()), Operand(widened(y, b), y.at()),
+                     {{rank - 1}, {rank - 2}, batch_axes, batch_axes});
 }
 
 Tensor dot(const Operand& x, const Operand& y) {
   const TensorType a = x.value().type(x.at());
   const TensorType b = y.value().type(y.at());
   require(a.rank() == 1 && a.shape == b.shape, y.at(), [&] {
-    return Complaint{"dot: takes two vectors of one length, got " + to_string(a) + " and " + to_string(b),
-                     "matmul and dot_general contract other shapes"};
+    return Complaint{
+        "dot: takes two vectors of one length, got " + to_string(a) + " and " + to_string(b),
+        "matmul and dot_general contract other shapes"};
   });
   return dot_general(x, y, {{0}, {0}, {}, {}});
 }
@@ -247,8 +268,9 @@ Tensor dot(const Operand& x, const Operand& y) {
 Tensor outer(const Operand& x, const Operand& y) {
   const TensorType a = x.value().type(x.at());
   const TensorType b = y.value().type(y.at());
-  require(a.rank() == 1 && b.rank() == 1, y.at(),
-          [&] { return Complaint{"outer: takes two vectors, got " + to_string(a) + " and " + to_string(b)}; });
+  require(a.rank() == 1 && b.rank() == 1, y.at(), [&] {
+    return Complaint{"outer: takes two vectors, got " + to_string(a) + " and " + to_string(b)};
+  });
   return dot_general(x, y, {});
 }
 

@@ -1,7 +1,7 @@
 // core/operations/reductions.h -- sums, extremes and their running versions, and contractions
 //
-// `Axes{}` without a list means every axis. Negative axes count from the end. Reduced axes are dropped unless
-// `keep` is asked for.
+// `Axes{}` without a list means every axis. Negative axes count from the end. Reduced axes are
+// dropped unless `keep` is asked for.
 #pragma once
 
 #include <initializer_list>
@@ -24,34 +24,41 @@ struct Axes {
 /// Whether reduced axes stay, with extent 1.
 enum class Keep : bool { no, yes };
 
-/// Sums are blocked: 10⁶ equal f32 terms are exact to 1e-6; 16-bit floats accumulate in 32 bits. Of no elements: 0.
+/// Sums are blocked: 10⁶ equal f32 terms are exact to 1e-6; 16-bit floats accumulate in 32 bits. Of
+/// no elements: 0.
 Tensor sum(const Operand& x, const Axes& axes = {}, Keep keep = Keep::no);
 /// Of no elements: 1. The gradient is right where elements are 0.
 Tensor prod(const Operand& x, const Axes& axes = {}, Keep keep = Keep::no);
-/// The largest element; NaN wins; the gradient is shared equally among ties. No elements: an error that names the axis.
+/// The largest element; NaN wins; the gradient is shared equally among ties. No elements: an error
+/// that names the axis.
 Tensor max(const Operand& x, const Axes& axes, Keep keep = Keep::no);
 Tensor min(const Operand& x, const Axes& axes, Keep keep = Keep::no);
 Tensor max(const Operand& x);
 Tensor min(const Operand& x);
 /// The largest element or `initial`, which is also the value of no elements.
-Tensor max_or(const Operand& x, const Operand& initial, const Axes& axes = {}, Keep keep = Keep::no);
-Tensor min_or(const Operand& x, const Operand& initial, const Axes& axes = {}, Keep keep = Keep::no);
+Tensor max_or(const Operand& x, const Operand& initial, const Axes& axes = {},
+              Keep keep = Keep::no);
+Tensor min_or(const Operand& x, const Operand& initial, const Axes& axes = {},
+              Keep keep = Keep::no);
 /// bool: whether every (some) element is true.
 Tensor all_of(const Operand& x, const Axes& axes = {}, Keep keep = Keep::no);
 Tensor any_of(const Operand& x, const Axes& axes = {}, Keep keep = Keep::no);
 /// Arithmetic mean; of no elements: NaN.
 Tensor mean(const Operand& x, const Axes& axes = {}, Keep keep = Keep::no);
 /// Mean squared deviation from the mean, divided by n − `ddof`.
-Tensor variance(const Operand& x, const Axes& axes = {}, Keep keep = Keep::no, std::int64_t ddof = 0);
+Tensor variance(const Operand& x, const Axes& axes = {}, Keep keep = Keep::no,
+                std::int64_t ddof = 0);
 /// √variance; the gradient is 0 where the variance is 0.
-Tensor standard_deviation(const Operand& x, const Axes& axes = {}, Keep keep = Keep::no, std::int64_t ddof = 0);
+Tensor standard_deviation(const Operand& x, const Axes& axes = {}, Keep keep = Keep::no,
+                          std::int64_t ddof = 0);
 /// Euclidean (Frobenius) norm √Σx²; the gradient is 0 at 0; of no elements 0.
 Tensor norm(const Operand& x, const Axes& axes = {}, Keep keep = Keep::no);
 /// i64 position of the first largest (smallest) element; the first NaN wins. No elements: an error.
 Tensor argmax(const Operand& x, std::int64_t axis, Keep keep = Keep::no);
 Tensor argmin(const Operand& x, std::int64_t axis, Keep keep = Keep::no);
 
-/// Running sums, products and extremes along an axis, from its start or (reverse) from its end; inclusive.
+/// Running sums, products and extremes along an axis, from its start or (reverse) from its end;
+/// inclusive.
 Tensor cumsum(const Operand& x, std::int64_t axis = 0, bool reverse = false);
 Tensor cumprod(const Operand& x, std::int64_t axis = 0, bool reverse = false);
 Tensor cummax(const Operand& x, std::int64_t axis = 0, bool reverse = false);
@@ -64,8 +71,8 @@ struct Contraction {
   Shape lhs_batch;
   Shape rhs_batch;
 };
-/// Sum of products over paired axes; the result's axes are batch, then lhs free, then rhs free. The error of an element
-/// is at most K·ε·Σ|xᵢyᵢ| for K terms. 16-bit floats accumulate in 32 bits.
+/// Sum of products over paired axes; the result's axes are batch, then lhs free, then rhs free. The
+/// error of an element is at most K·ε·Σ|xᵢyᵢ| for K terms. 16-bit floats accumulate in 32 bits.
 Tensor dot_general(const Operand& x, const Operand& y, const Contraction& contraction);
 /// [m, k] · [k, n] → [m, n]; vectors on either side, and leading batch axes, which broadcast.
 Tensor matmul(const Operand& x, const Operand& y);

@@ -17,16 +17,20 @@ std::int64_t signed_size(const Shape& shape) { return static_cast<std::int64_t>(
 
 Tensor filled(const Shape& shape, const Operand& value, Dtype dtype, const Location& at) {
   for (std::int64_t extent : shape) {
-    require(extent >= 0, at, [&] { return Complaint{"full: shape " + to_string(shape) + " has a negative extent"}; });
+    require(extent >= 0, at, [&] {
+      return Complaint{"full: shape " + to_string(shape) + " has a negative extent"};
+    });
   }
   if (!value.is_weak()) return broadcast_to(convert(value, dtype), shape);
   return literal(value.weak_value(), TensorType{dtype, shape}, Capture::current() != nullptr, at);
 }
 
-void require_length(const char* operation, const char* what, const Shape& list, std::int64_t rank, const Location& at) {
+void require_length(const char* operation, const char* what, const Shape& list, std::int64_t rank,
+                    const Location& at) {
   require(signed_size(list) == rank, at, [&] {
-    return Complaint{std::string(operation) + ": " + what + " " + to_string(list) + " has " + std::to_string(list.size()) +
-                     " entries for a tensor of rank " + std::to_string(rank)};
+    return Complaint{std::string(operation) + ": " + what + " " + to_string(list) + " has " +
+                     std::to_string(list.size()) + " entries for a tensor of rank " +
+                     std::to_string(rank)};
   });
 }
 
@@ -39,8 +43,10 @@ std::vector<Tensor> values_of(std::initializer_list<Operand> parts) {
   return tensors;
 }
 
-std::vector<Tensor> of_one_dtype(const char* operation, std::span<const Tensor> parts, const Location& at) {
-  require(!parts.empty(), at, [&] { return Complaint{std::string(operation) + ": no parts to join"}; });
+std::vector<Tensor> of_one_dtype(const char* operation, std::span<const Tensor> parts,
+                                 const Location& at) {
+  require(!parts.empty(), at,
+          [&] { return Complaint{std::string(operation) + ": no parts to join"}; });
   Dtype dtype = parts[0].dtype(at);
   for (const Tensor& part : parts) dtype = promote(dtype, part.dtype(at));
   std::vector<Tensor> converted;
@@ -50,17 +56,26 @@ std::vector<Tensor> of_one_dtype(const char* operation, std::span<const Tensor> 
 
 }  // namespace
 
-Tensor full(const Shape& shape, const Operand& value, const Location& at) { return filled(shape, value, value.dtype(), at); }
-Tensor full(const Shape& shape, const Operand& value, Dtype dtype, const Location& at) { return filled(shape, value, dtype, at); }
-Tensor zeros(const Shape& shape, Dtype dtype, const Location& at) { return filled(shape, 0, dtype, at); }
-Tensor ones(const Shape& shape, Dtype dtype, const Location& at) { return filled(shape, 1, dtype, at); }
+Tensor full(const Shape& shape, const Operand& value, const Location& at) {
+  return filled(shape, value, value.dtype(), at);
+}
+Tensor full(const Shape& shape, const Operand& value, Dtype dtype, const Location& at) {
+  return filled(shape, value, dtype, at);
+}
+Tensor zeros(const Shape& shape, Dtype dtype, const Location& at) {
+  return filled(shape, 0, dtype, at);
+}
+Tensor ones(const Shape& shape, Dtype dtype, const Location& at) {
+  return filled(shape, 1, dtype, at);
+}
 Tensor zeros_like(const Operand& x) { return filled(x.shape(), 0, x.dtype(), x.at()); }
 Tensor ones_like(const Operand& x) { return filled(x.shape(), 1, x.dtype(), x.at()); }
 
 Tensor iota(const TensorType& type, std::int64_t axis, const Location& at) {
   static const Primitive& p = primitive("iota");
   const std::int64_t normal = normal_axis("iota", axis, type.rank(), at);
-  return apply_one(p, {{"dtype", {type.dtype}}, {"shape", {type.shape}}, {"axis", {normal}}}, {}, at);
+  return apply_one(p, {{"dtype", {type.dtype}}, {"shape", {type.shape}}, {"axis", {normal}}}, {},
+                   at);
 }
 
 Tensor arange(std::int64_t n, Dtype dtype, const Location& at) { return iota(dtype[{n}], 0, at); }
@@ -71,7 +86,8 @@ Tensor linspace(double start, double stop, std::int64_t count, Dtype dtype, cons
   // Weighting both ends keeps them exact.
   const Tensor weight = Operand(position, at) / Operand(last, at);
   const Tensor rest = Operand(1, at) - Operand(weight, at);
-  return Operand(Operand(rest, at) * Operand(start, at), at) + Operand(Operand(weight, at) * Operand(stop, at), at);
+  return Operand(Operand(rest, at) * Operand(start, at), at) +
+         Operand(Operand(weight, at) * Operand(stop, at), at);
 }
 
 Tensor eye(std::int64_t n, Dtype dtype, const Location& at) {
@@ -82,14 +98,16 @@ Tensor eye(std::int64_t n, Dtype dtype, const Location& at) {
 
 Tensor one_hot(const Operand& labels, std::int64_t classes, Dtype dtype) {
   require(labels.dtype().is_integer(), labels.at(), [&] {
-    return Complaint{"one_hot: labels are " + to_string(labels.dtype()) + ", not integers", "convert with labels.astype(i32)"};
+    return Complaint{"one_hot: labels are " + to_string(labels.dtype()) + ", not integers",
+                     "convert with labels.astype(i32)"};
   });
   const Tensor value = labels.value();
   Shape shape = value.shape(labels.at());
   shape.push_back(classes);
   const Tensor position = iota(TensorType{value.dtype(labels.at()), shape}, -1, labels.at());
   const Tensor column = expand_dims(Operand(value, labels.at()), -1);
-  return (Operand(column, labels.at()) == Operand(position, labels.at())).astype(dtype, labels.at());
+  return (Operand(column, labels.at()) == Operand(position, labels.at()))
+      .astype(dtype, labels.at());
 }
 
 Tensor broadcast_in_dim(const Operand& x, const Shape& shape, const Shape& axes) {
@@ -102,10 +120,13 @@ Tensor broadcast_to(const Operand& x, const Shape& shape) {
   const TensorType type = x.value().type(x.at());
   if (type.shape == shape) return x.value();
   const std::int64_t lead = signed_size(shape) - type.rank();
-  const bool fits = lead >= 0 && broadcast_shapes("broadcast_to", {type, TensorType{type.dtype, shape}}, x.at()) == shape;
+  const bool fits =
+      lead >= 0 &&
+      broadcast_shapes("broadcast_to", {type, TensorType{type.dtype, shape}}, x.at()) == shape;
   require(fits, x.at(), [&] {
-    return Complaint{"broadcast_to: " + to_string(type) + " does not broadcast to " + to_string(shape),
-                     "extents must be equal or 1, counted from the last axis"};
+    return Complaint{
+        "broadcast_to: " + to_string(type) + " does not broadcast to " + to_string(shape),
+        "extents must be equal or 1, counted from the last axis"};
   });
   Shape axes(type.shape.size());
   std::iota(axes.begin(), axes.end(), lead);
@@ -121,8 +142,9 @@ Tensor reshape(const Operand& x, const Shape& shape) {
     *unknown = 1;
     const std::int64_t known = element_count(whole);
     require(known > 0 && type.size() % known == 0, x.at(), [&] {
-      return Complaint{"reshape: " + to_string(type) + " cannot become " + to_string(shape) + ": " + std::to_string(type.size()) +
-                       " elements are no multiple of " + std::to_string(known)};
+      return Complaint{"reshape: " + to_string(type) + " cannot become " + to_string(shape) + ": " +
+                       std::to_string(type.size()) + " elements are no multiple of " +
+                       std::to_string(known)};
     });
     *unknown = type.size() / known;
   }
@@ -142,7 +164,8 @@ Tensor transpose(const Operand& x, const Shape& permutation) {
   const std::int64_t rank = signed_size(x.shape());
   require_length("transpose", "permutation", permutation, rank, x.at());
   Shape normal;
-  for (std::int64_t axis : permutation) normal.push_back(normal_axis("transpose", axis, rank, x.at()));
+  for (std::int64_t axis : permutation)
+    normal.push_back(normal_axis("transpose", axis, rank, x.at()));
   if (std::is_sorted(normal.begin(), normal.end(), std::less_equal<>())) return x.value();
   return apply_one(p, {{"permutation", {normal}}}, {x.value()}, x.at());
 }
@@ -173,8 +196,8 @@ Tensor squeeze(const Operand& x, const Shape& axes) {
     const std::int64_t extent = old[static_cast<std::size_t>(axis)];
     const bool named = std::find(dropped.begin(), dropped.end(), axis) != dropped.end();
     require(!named || extent == 1, x.at(), [&] {
-      return Complaint{"squeeze: axis " + std::to_string(axis) + " of " + to_string(old) + " has extent " + std::to_string(extent) +
-                       ", not 1"};
+      return Complaint{"squeeze: axis " + std::to_string(axis) + " of " + to_string(old) +
+                       " has extent " + std::to_string(extent) + ", not 1"};
     });
     if (!named && !(axes.empty() && extent == 1)) shape.push_back(extent);
   }
@@ -187,10 +210,13 @@ Tensor slice(const Operand& x, const Shape& start, const Shape& size, const Shap
   require_length("slice", "start", start, signed_size(shape), x.at());
   require_length("slice", "size", size, signed_size(shape), x.at());
   require_length("slice", "step", step, signed_size(shape), x.at());
-  const bool whole = size == shape && std::all_of(start.begin(), start.end(), [](std::int64_t s) { return s == 0; }) &&
-                     std::all_of(step.begin(), step.end(), [](std::int64_t s) { return s == 1; });
+  const bool whole =
+      size == shape &&
+      std::all_of(start.begin(), start.end(), [](std::int64_t s) { return s == 0; }) &&
+      std::all_of(step.begin(), step.end(), [](std::int64_t s) { return s == 1; });
   if (whole) return x.value();
-  return apply_one(p, {{"start", {start}}, {"size", {size}}, {"step", {step}}}, {x.value()}, x.at());
+  return apply_one(p, {{"start", {start}}, {"size", {size}}, {"step", {step}}}, {x.value()},
+                   x.at());
 }
 
 Tensor flip(const Operand& x, const Shape& axes) {
@@ -206,11 +232,13 @@ Tensor flip(const Operand& x, const Shape& axes) {
   return slice(x, start, size, step);
 }
 
-Tensor pad(const Operand& x, const Operand& value, const Shape& low, const Shape& high, const Shape& interior) {
+Tensor pad(const Operand& x, const Operand& value, const Shape& low, const Shape& high,
+           const Shape& interior) {
   static const Primitive& p = primitive("pad");
   const std::size_t rank = x.shape().size();
   const Shape between = interior.empty() ? Shape(rank, 0) : interior;
-  return apply_one(p, {{"low", {low}}, {"high", {high}}, {"interior", {between}}}, {x.value(), value.as(x.dtype())}, x.at());
+  return apply_one(p, {{"low", {low}}, {"high", {high}}, {"interior", {between}}},
+                   {x.value(), value.as(x.dtype())}, x.at());
 }
 
 Tensor concat(std::span<const Tensor> parts, std::int64_t axis, const Location& at) {
@@ -245,8 +273,8 @@ std::vector<Tensor> split(const Operand& x, std::int64_t count, std::int64_t axi
   const Shape shape = x.shape();
   const auto i = static_cast<std::size_t>(normal_axis("split", axis, signed_size(shape), x.at()));
   require(count > 0 && shape[i] % count == 0, x.at(), [&] {
-    return Complaint{"split: axis " + std::to_string(i) + " of " + to_string(shape) + " does not divide into " +
-                     std::to_string(count) + " equal parts"};
+    return Complaint{"split: axis " + std::to_string(i) + " of " + to_string(shape) +
+                     " does not divide into " + std::to_string(count) + " equal parts"};
   });
   std::vector<Tensor> parts;
   Shape start(shape.size(), 0);
@@ -273,7 +301,8 @@ Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis) {
   const Tensor front = slice(x, start, size, step);
   start[i] = 0;
   size[i] = shape[i] - moved;
-  return concat({Operand(front, x.at()), Operand(slice(x, start, size, step), x.at())}, static_cast<std::int64_t>(i), x.at());
+  return concat({Operand(front, x.at()), Operand(slice(x, start, size, step), x.at())},
+                static_cast<std::int64_t>(i), x.at());
 }
 
 namespace {
@@ -281,7 +310,8 @@ namespace {
 Tensor offsets_from_diagonal(const char* operation, const Operand& x) {
   const Shape shape = x.shape();
   require(shape.size() >= 2, x.at(), [&] {
-    return Complaint{std::string(operation) + ": takes a tensor of rank 2 or more, got " + to_string(x.value().type(x.at()))};
+    return Complaint{std::string(operation) + ": takes a tensor of rank 2 or more, got " +
+                     to_string(x.value().type(x.at()))};
   });
   const TensorType grid = i64[Shape(shape.end() - 2, shape.end())];
   return Operand(iota(grid, 1, x.at()), x.at()) - Operand(iota(grid, 0, x.at()), x.at());
@@ -323,15 +353,21 @@ Tensor index_list(const Tensor& x, std::initializer_list<Index> list) {
 
 Tensor Tensor::operator[](const Index& index) const { return index_list(*this, {index}); }
 Tensor Tensor::operator()(const Index& a) const { return index_list(*this, {a}); }
-Tensor Tensor::operator()(const Index& a, const Index& b) const { return index_list(*this, {a, b}); }
-Tensor Tensor::operator()(const Index& a, const Index& b, const Index& c) const { return index_list(*this, {a, b, c}); }
+Tensor Tensor::operator()(const Index& a, const Index& b) const {
+  return index_list(*this, {a, b});
+}
+Tensor Tensor::operator()(const Index& a, const Index& b, const Index& c) const {
+  return index_list(*this, {a, b, c});
+}
 Tensor Tensor::operator()(const Index& a, const Index& b, const Index& c, const Index& d) const {
   return index_list(*this, {a, b, c, d});
 }
-Tensor Tensor::operator()(const Index& a, const Index& b, const Index& c, const Index& d, const Index& e) const {
+Tensor Tensor::operator()(const Index& a, const Index& b, const Index& c, const Index& d,
+                          const Index& e) const {
   return index_list(*this, {a, b, c, d, e});
 }
-Tensor Tensor::operator()(const Index& a, const Index& b, const Index& c, const Index& d, const Index& e, const Index& f) const {
+Tensor Tensor::operator()(const Index& a, const Index& b, const Index& c, const Index& d,
+                          const Index& e, const Index& f) const {
   return index_list(*this, {a, b, c, d, e, f});
 }
 
@@ -341,12 +377,13 @@ Tensor index(const Tensor& x, std::span<const Index> indices, const Location& at
   bool elided = false;
   for (const Index& each : indices) {
     consumed += each.kind() == Index::Kind::at || each.kind() == Index::Kind::range;
-    require(!elided || each.kind() != Index::Kind::ellipsis, at, [] { return Complaint{"index: more than one ellipsis"}; });
+    require(!elided || each.kind() != Index::Kind::ellipsis, at,
+            [] { return Complaint{"index: more than one ellipsis"}; });
     elided = elided || each.kind() == Index::Kind::ellipsis;
   }
   require(consumed <= type.rank(), at, [&] {
-    return Complaint{"index: " + std::to_string(consumed) + " indices for " + to_string(type) + ", which has rank " +
-                     std::to_string(type.rank())};
+    return Complaint{"index: " + std::to_string(consumed) + " indices for " + to_string(type) +
+                     ", which has rank " + std::to_string(type.rank())};
   });
   Shape start;
   Shape size;
@@ -371,8 +408,8 @@ Tensor index(const Tensor& x, std::span<const Index> indices, const Location& at
       const std::int64_t extent = type.shape[axis];
       const std::int64_t position = each.range().start;
       require(-extent <= position && position < extent, at, [&] {
-        return Complaint{"index: " + std::to_string(position) + " is outside axis " + std::to_string(axis) + " of " +
-                         to_string(type)};
+        return Complaint{"index: " + std::to_string(position) + " is outside axis " +
+                         std::to_string(axis) + " of " + to_string(type)};
       });
       start.push_back(position < 0 ? position + extent : position);
       size.push_back(1);

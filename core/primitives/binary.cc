@@ -1,5 +1,7 @@
-// core/primitives/binary.cc -- functions of two or three elements, with their derivatives and transposes
+// core/primitives/binary.cc -- functions of two or three elements, with their derivatives and
+// transposes
 #include <cmath>
+#include <limits>
 
 #include <hom/core/operations/broadcasting.h>
 #include <hom/core/operations/elementwise.h>
@@ -14,15 +16,24 @@ Tensor part(Tensor (*coefficient)(const Linearizing&), const Linearizing& at, st
   return at.dx[operand].is_empty() ? Tensor() : scale(coefficient(at), at.dx[operand]);
 }
 
-Tensor plus(const Tensor& a, const Tensor& b) { return a.is_empty() ? b : b.is_empty() ? a : a + b; }
+Tensor plus(const Tensor& a, const Tensor& b) {
+  return a.is_empty() ? b : b.is_empty() ? a : a + b;
+}
 
 /// d f (x, y)(dx, dy) = ∂f/∂x·dx + ∂f/∂y·dy
 DerivativeRule partials(Tensor (*in_x)(const Linearizing&), Tensor (*in_y)(const Linearizing&)) {
-  return [in_x, in_y](const Linearizing& at) { return std::vector{plus(part(in_x, at, 0), part(in_y, at, 1))}; };
+  return [in_x, in_y](const Linearizing& at) {
+    return std::vector{plus(part(in_x, at, 0), part(in_y, at, 1))};
+  };
 }
 
 Primitive binary(const char* name, DtypeSet dtypes) {
-  return {.name = name, .min_operands = 2, .max_operands = 2, .dtypes = dtypes, .type = same_type, .shapes = "s, s → s"};
+  return {.name = name,
+          .min_operands = 2,
+          .max_operands = 2,
+          .dtypes = dtypes,
+          .type = same_type,
+          .shapes = "s, s → s"};
 }
 
 /// Where both operands are literals of a float dtype: the literal result, rounded once.
@@ -48,7 +59,8 @@ Slot negated(const Simplifying& at, Slot x) {
 std::optional<Slot> product_with_literal(const Simplifying& at, Slot x, Slot factor) {
   if (at.builder.is_literal(factor, 1)) return x;
   if (at.builder.is_literal(factor, 2)) return doubled(at, x);
-  if (at.builder.is_literal(factor, -1) && !at.result.dtype.is_unsigned_integer()) return negated(at, x);
+  if (at.builder.is_literal(factor, -1) && !at.result.dtype.is_unsigned_integer())
+    return negated(at, x);
   return std::nullopt;
 }
 
@@ -95,6 +107,15 @@ std::optional<Slot> simplify_div(const Simplifying& at) {
 /// f(x, x) = x
 std::optional<Slot> idempotent(const Simplifying& at) {
   return at.operands[0] == at.operands[1] ? std::optional(at.operands[0]) : std::nullopt;
+}
+
+/// max(x, x) = x, and max(x, −∞) = x: the neutral element of floats.
+std::optional<Slot> extreme_with_literal(const Simplifying& at, double neutral) {
+  if (at.result.dtype.is_float() && at.builder.is_literal(at.operands[1], neutral))
+    return at.operands[0];
+  if (at.result.dtype.is_float() && at.builder.is_literal(at.operands[0], neutral))
+    return at.operands[1];
+  return idempotent(at);
 }
 
 void transpose_sum(const Transposing& at, bool subtract) {
@@ -144,14 +165,16 @@ void add_binary_primitives(PrimitiveTable& table) {
 
   Primitive mul = binary("mul", numbers);
   mul.simplify = simplify_mul;
-  mul.derivative = partials([](const Linearizing& at) { return at.x[1]; }, [](const Linearizing& at) { return at.x[0]; });
+  mul.derivative = partials([](const Linearizing& at) { return at.x[1]; },
+                            [](const Linearizing& at) { return at.x[0]; });
   mul.transpose = transpose_product;
   mul.formula = "y·dx + x·dy";
   table.add(std::move(mul));
 
   Primitive scale_ = binary("scale", floats);
   scale_.simplify = simplify_scale;
-  scale_.derivative = partials([](const Linearizing& at) { return at.x[1]; }, [](const Linearizing& at) { return at.x[0]; });
+  scale_.derivative = partials([](const Linearizing& at) { return at.x[1]; },
+                               [](const Linearizing& at) { return at.x[0]; });
   scale_.transpose = transpose_product;
   scale_.formula = "scale(y, dx) + scale(x, dy)";
   table.add(std::move(scale_));
@@ -181,15 +204,18 @@ void add_binary_primitives(PrimitiveTable& table) {
   pow_.simplify = [](const Simplifying& at) {
     return at.builder.is_literal(at.operands[1], 1) ? std::optional(at.operands[0]) : std::nullopt;
   };
-  pow_.derivative = partials([](const Linearizing& at) { return scale(at.x[1], pow(at.x[0], at.x[1] - 1)); },
-                             // 0 where the base is 0 and the exponent positive, since the power is 0 there.
-                             [](const Linearizing& at) { return scale(at.y[0], log(at.x[0])); });
+  pow_.derivative =
+      partials([](const Linearizing& at) { return scale(at.x[1], pow(at.x[0], at.x[1] - 1)); },
+               // 0 where the base is 0 and the exponent positive, since the power is 0 there.
+               [](const Linearizing& at) { return scale(at.y[0], log(at.x[0])); });
   pow_.formula = "y·x^(y−1)·dx + x^y·log x·dy";
   pow_.cost_factor = 12;
   table.add(std::move(pow_));
 
   Primitive max_ = binary("max", numbers);
-  max_.simplify = idempotent;
+  max_.simplify = [](const Simplifying& at) {
+    return extreme_with_literal(at, -std::numeric_limits<double>::infinity());
+  };
   max_.derivative = partials([](const Linearizing& at) { return share_of(at.x[0], at.x[1]); },
                              [](const Linearizing& at) { return share_of(at.x[1], at.x[0]); });
   max_.formula = "[x > y]·dx + [y > x]·dy, ½ each where x = y";
@@ -197,7 +223,9 @@ void add_binary_primitives(PrimitiveTable& table) {
   table.add(std::move(max_));
 
   Primitive min_ = binary("min", numbers);
-  min_.simplify = idempotent;
+  min_.simplify = [](const Simplifying& at) {
+    return extreme_with_literal(at, std::numeric_limits<double>::infinity());
+  };
   min_.derivative = partials([](const Linearizing& at) { return share_of(-at.x[0], -at.x[1]); },
                              [](const Linearizing& at) { return share_of(-at.x[1], -at.x[0]); });
   min_.formula = "[x < y]·dx + [y < x]·dy, ½ each where x = y";
@@ -214,7 +242,9 @@ void add_binary_primitives(PrimitiveTable& table) {
 
   for (const char* name : {"eq", "ne", "lt", "le", "gt", "ge"}) {
     Primitive compare = binary(name, every_dtype);
-    compare.type = [](const Typing& typing) { return std::vector{bool_[elementwise_type(typing).shape]}; };
+    compare.type = [](const Typing& typing) {
+      return std::vector{bool_[elementwise_type(typing).shape]};
+    };
     compare.no_derivative = "the result is bool";
     compare.cost_factor = 1;
     compare.shapes = "s, s → bool s";
@@ -234,40 +264,50 @@ void add_binary_primitives(PrimitiveTable& table) {
     table.add(std::move(shift));
   }
 
-  table.add({.name = "select",
-             .min_operands = 3,
-             .max_operands = 3,
-             .type =
-                 [](const Typing& typing) {
-                   const auto& types = typing.operands;
-                   typing.require(types[0] == bool_[types[0].shape] && types[1] == types[2] && types[0].shape == types[1].shape, [&] {
-                     return Complaint{"select: takes bool and two tensors of one type and the same shape, got " + list_types(types)};
-                   });
-                   return std::vector{types[1]};
-                 },
-             .simplify = [](const Simplifying& at) -> std::optional<Slot> {
-               if (at.operands[1] == at.operands[2] || at.builder.is_literal(at.operands[0], 1)) return at.operands[1];
-               return at.builder.is_literal(at.operands[0], 0) ? std::optional(at.operands[2]) : std::nullopt;
-             },
-             .derivative =
-                 [](const Linearizing& at) {
-                   const TensorType type = at.x[1].type();
-                   return std::vector{where(at.x[0], zeros_or(at.dx[1], type), zeros_or(at.dx[2], type))};
-                 },
-             .transpose =
-                 [](const Transposing& at) {
-                   if (at.linear[0]) at.not_linear("the condition depends on the input");
-                   const Tensor zero = zeros(at.types[1]);
-                   for (std::size_t i = 1; i < 3; ++i) {
-                     if (at.linear[i]) {
-                       at.add(i, i == 1 ? where(at.x[0], at.ct[0], zero) : where(at.x[0], zero, at.ct[0]));
-                     } else if (!is_zero(at.x[i])) {
-                       at.not_linear("one branch does not depend on the input, so the result is only affine");
-                     }
-                   }
-                 },
-             .shapes = "bool s, s, s → s",
-             .formula = "where(c, dx, dy)"});
+  table.add(
+      {.name = "select",
+       .min_operands = 3,
+       .max_operands = 3,
+       .type =
+           [](const Typing& typing) {
+             const auto& types = typing.operands;
+             typing.require(
+                 types[0] == bool_[types[0].shape] && types[1] == types[2] &&
+                     types[0].shape == types[1].shape,
+                 [&] {
+                   return Complaint{
+                       "select: takes bool and two tensors of one type and the same shape, got " +
+                       list_types(types)};
+                 });
+             return std::vector{types[1]};
+           },
+       .simplify = [](const Simplifying& at) -> std::optional<Slot> {
+         if (at.operands[1] == at.operands[2] || at.builder.is_literal(at.operands[0], 1))
+           return at.operands[1];
+         return at.builder.is_literal(at.operands[0], 0) ? std::optional(at.operands[2])
+                                                         : std::nullopt;
+       },
+       .derivative =
+           [](const Linearizing& at) {
+             const TensorType type = at.x[1].type();
+             return std::vector{where(at.x[0], zeros_or(at.dx[1], type), zeros_or(at.dx[2], type))};
+           },
+       .transpose =
+           [](const Transposing& at) {
+             if (at.linear[0]) at.not_linear("the condition depends on the input");
+             const Tensor zero = zeros(at.types[1]);
+             for (std::size_t i = 1; i < 3; ++i) {
+               if (at.linear[i]) {
+                 at.add(i,
+                        i == 1 ? where(at.x[0], at.ct[0], zero) : where(at.x[0], zero, at.ct[0]));
+               } else if (!is_zero(at.x[i])) {
+                 at.not_linear(
+                     "one branch does not depend on the input, so the result is only affine");
+               }
+             }
+           },
+       .shapes = "bool s, s, s → s",
+       .formula = "where(c, dx, dy)"});
 }
 
 }  // namespace hom

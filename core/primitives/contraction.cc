@@ -12,7 +12,8 @@ namespace {
 using Kind = AttributeSpec::Kind;
 
 Contraction contraction_of(const Attributes& attributes) {
-  return {attributes.shape("lhs_contract"), attributes.shape("rhs_contract"), attributes.shape("lhs_batch"), attributes.shape("rhs_batch")};
+  return {attributes.shape("lhs_contract"), attributes.shape("rhs_contract"),
+          attributes.shape("lhs_batch"), attributes.shape("rhs_batch")};
 }
 
 Shape joined(const Shape& a, const Shape& b) {
@@ -27,7 +28,8 @@ void require_axes(const Typing& typing, const char* side, const TensorType& x, c
   const bool distinct = std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
   const bool inside = sorted.empty() || (sorted.front() >= 0 && sorted.back() < x.rank());
   typing.require(distinct && inside, [&] {
-    return Complaint{std::string("dot_general: ") + side + " axes " + to_string(axes) + " do not name different axes of " + to_string(x)};
+    return Complaint{std::string("dot_general: ") + side + " axes " + to_string(axes) +
+                     " do not name different axes of " + to_string(x)};
   });
 }
 
@@ -41,11 +43,13 @@ std::vector<TensorType> contraction_type(const Typing& typing) {
   const auto require_pairs = [&](const char* what, const Shape& lhs, const Shape& rhs) {
     bool equal = lhs.size() == rhs.size();
     for (std::size_t i = 0; equal && i < lhs.size(); ++i) {
-      equal = a.shape[static_cast<std::size_t>(lhs[i])] == b.shape[static_cast<std::size_t>(rhs[i])];
+      equal =
+          a.shape[static_cast<std::size_t>(lhs[i])] == b.shape[static_cast<std::size_t>(rhs[i])];
     }
     typing.require(equal, [&] {
-      return Complaint{std::string("dot_general: ") + what + " extents differ: lhs " + to_string(a) + " axes " + to_string(lhs) +
-                       " · rhs " + to_string(b) + " axes " + to_string(rhs)};
+      return Complaint{std::string("dot_general: ") + what + " extents differ: lhs " +
+                       to_string(a) + " axes " + to_string(lhs) + " · rhs " + to_string(b) +
+                       " axes " + to_string(rhs)};
     });
   };
   require_pairs("batch", c.lhs_batch, c.rhs_batch);
@@ -72,8 +76,8 @@ std::vector<Tensor> derivative_of_contraction(const Linearizing& at) {
   return {tangent};
 }
 
-/// The cotangent of one operand: contract the result's cotangent with the other operand over the other's free axes,
-/// then put the axes back in the operand's order.
+/// The cotangent of one operand: contract the result's cotangent with the other operand over the
+/// other's free axes, then put the axes back in the operand's order.
 void transpose_contraction(const Transposing& at) {
   if (at.linear[0] && at.linear[1]) at.not_linear("both factors depend on the input");
   const Contraction c = contraction_of(at.attributes);
@@ -88,10 +92,13 @@ void transpose_contraction(const Transposing& at) {
   const Shape other_free = axes_without(other_rank, joined(other_batch, other_contract));
   const std::size_t batch = own_batch.size();
   const Shape ct_batch = iota_shape(batch);
-  const Shape ct_other = iota_shape(other_free.size(), static_cast<std::int64_t>(batch + (left ? own_free.size() : 0)));
+  const Shape ct_other = iota_shape(
+      other_free.size(), static_cast<std::int64_t>(batch + (left ? own_free.size() : 0)));
 
-  // The axes of the product: batch, own free, then the contracted axes in the order in which the other operand has them.
-  const Tensor product = dot_general(at.ct[0], at.x[left ? 1 : 0], {ct_other, other_free, ct_batch, other_batch});
+  // The axes of the product: batch, own free, then the contracted axes in the order in which the
+  // other operand has them.
+  const Tensor product =
+      dot_general(at.ct[0], at.x[left ? 1 : 0], {ct_other, other_free, ct_batch, other_batch});
   Shape order = joined(own_batch, own_free);
   const Shape other_contract_in_place = axes_without(other_rank, joined(other_batch, other_free));
   for (std::int64_t axis : other_contract_in_place) {
@@ -99,7 +106,8 @@ void transpose_contraction(const Transposing& at) {
     order.push_back(own_contract[static_cast<std::size_t>(found - other_contract.begin())]);
   }
   Shape permutation(own_rank);
-  for (std::size_t i = 0; i < own_rank; ++i) permutation[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < own_rank; ++i)
+    permutation[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
   at.add(left ? 0 : 1, transpose(product, permutation));
 }
 

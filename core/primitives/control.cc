@@ -11,10 +11,12 @@ namespace {
 
 using Kind = AttributeSpec::Kind;
 
-void require_inputs(const Typing& typing, const Program& program, std::span<const TensorType> operands) {
+void require_inputs(const Typing& typing, const Program& program,
+                    std::span<const TensorType> operands) {
   const std::vector<TensorType> inputs = program.input_types();
   typing.require(std::equal(inputs.begin(), inputs.end(), operands.begin(), operands.end()), [&] {
-    return Complaint{typing.primitive.name + ": the program takes (" + list_types(inputs) + "), got (" + list_types(operands) + ")"};
+    return Complaint{typing.primitive.name + ": the program takes (" + list_types(inputs) +
+                     "), got (" + list_types(operands) + ")"};
   });
 }
 
@@ -35,8 +37,8 @@ std::vector<TensorType> cond_type(const Typing& typing) {
   require_inputs(typing, otherwise, typing.operands.subspan(1));
   const std::vector<TensorType> results = then.output_types();
   typing.require(results == otherwise.output_types(), [&] {
-    return Complaint{"cond: the branches differ in type: then (" + list_types(results) + "), otherwise (" +
-                         list_types(otherwise.output_types()) + ")",
+    return Complaint{"cond: the branches differ in type: then (" + list_types(results) +
+                         "), otherwise (" + list_types(otherwise.output_types()) + ")",
                      "both branches return the same structure, dtypes and shapes"};
   });
   return results;
@@ -79,45 +81,83 @@ std::vector<Tensor> spread(std::span<const Tensor> present_ones, const std::vect
 PrimalAndTangent derivative_of_call(const LinearizingCall& at) {
   Linearization lin = at.linearize(*at.attributes.program("program"), present(at.dx), nullptr);
   const std::size_t outputs = lin.output_varies.size();
-  const TensorList primal = apply(call(), {{"program", {shared(std::move(lin.primal))}}}, at.x, Location::current());
+  const TensorList primal =
+      apply(call(), {{"program", {shared(std::move(lin.primal))}}}, at.x, Location::current());
   std::vector<Tensor> operands(primal.begin() + static_cast<std::ptrdiff_t>(outputs), primal.end());
   append_present(operands, at.dx);
   PrimalAndTangent both;
   both.y.assign(primal.begin(), primal.begin() + static_cast<std::ptrdiff_t>(outputs));
-  if (std::find(lin.output_varies.begin(), lin.output_varies.end(), true) == lin.output_varies.end()) {
+  if (std::find(lin.output_varies.begin(), lin.output_varies.end(), true) ==
+      lin.output_varies.end()) {
     both.dy.resize(outputs);
     return both;
   }
-  const TensorList tangents = apply(call(), {{"program", {shared(std::move(lin.linear))}}}, operands, Location::current());
+  const TensorList tangents =
+      apply(call(), {{"program", {shared(std::move(lin.linear))}}}, operands, Location::current());
   both.dy = spread({tangents.data(), tangents.size()}, lin.output_varies);
   return both;
 }
 
-/// Cotangents of the results, zeros where absent, for programs inside, which take all of them.
-void append_cotangents(std::vector<Tensor>& operands, const Transposing& at, const std::vector<TensorType>& results) {
-  for (std::size_t i = 0; i < results.size(); ++i) operands.push_back(at.ct[i].is_empty() ? zeros(results[i]) : at.ct[i]);
-}
-
-void add_all(const Transposing& at, std::span<const Tensor> contributions) {
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < at.linear.size(); ++i) {
-    if (at.linear[i]) at.add(i, contributions[next++]);
+/// The program with those outputs only that have a cotangent.
+Program with_outputs(const Program& program, const std::vector<bool>& wanted) {
+  Builder builder;
+  std::vector<Slot> inputs;
+  for (std::size_t i = 0; i < program.inputs().size(); ++i) {
+    inputs.push_back(
+        builder.add_input(program.type(program.inputs()[i]), program.input_names()[i]));
   }
+  const std::vector<Slot> all = builder.append_program(program, inputs);
+  std::vector<Slot> outputs;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (wanted[k]) outputs.push_back(all[k]);
+  }
+  return std::move(builder).finish(std::move(outputs), {program.name(), program.domain(), {}});
 }
 
-void transpose_call(const Transposing& at) {
-  const Program& program = *at.attributes.program("program");
+/// The operands that do not vary, then the cotangents: what the transpose of a program inside
+/// takes.
+std::vector<Tensor> transposed_operands(const Transposing& at) {
   std::vector<Tensor> operands;
   for (std::size_t i = 0; i < at.x.size(); ++i) {
     if (!at.linear[i]) operands.push_back(at.x[i]);
   }
-  append_cotangents(operands, at, program.output_types());
-  const TensorList results =
-      apply(call(), {{"program", {shared(at.transpose(program, at.linear))}}}, operands, Location::current());
-  add_all(at, {results.data(), results.size()});
+  append_present(operands, at.ct);
+  return operands;
 }
 
-/// Where each branch keeps its residuals in a list that serves both: residuals of one type share a place.
+/// Which outputs of the program are not literally zero.
+std::vector<bool> nonzero_outputs(const Program& program) {
+  std::vector<bool> mask;
+  for (Slot slot : program.outputs()) {
+    const std::uint32_t step = program.definition(slot);
+    const bool literal =
+        step != Program::is_none && program.step(step).primitive.name == "constant";
+    mask.push_back(!literal || number<double>(program.step(step).attributes.get("value")) != 0);
+  }
+  return mask;
+}
+
+/// Adds the cotangents of the linear operands for which `mask` holds.
+void add_present(const Transposing& at, const std::vector<bool>& mask,
+                 std::span<const Tensor> contributions) {
+  std::size_t varying = 0;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < at.linear.size(); ++i) {
+    if (at.linear[i] && mask[varying++]) at.add(i, contributions[next++]);
+  }
+}
+
+void transpose_call(const Transposing& at) {
+  const Program body =
+      at.transpose(with_outputs(*at.attributes.program("program"), present(at.ct)), at.linear);
+  const std::vector<bool> mask = nonzero_outputs(body);
+  const TensorList results = apply(call(), {{"program", {shared(with_outputs(body, mask))}}},
+                                   transposed_operands(at), Location::current());
+  add_present(at, mask, {results.data(), results.size()});
+}
+
+/// Where each branch keeps its residuals in a list that serves both: residuals of one type share a
+/// place.
 struct MergedResiduals {
   std::vector<TensorType> types;
   std::vector<std::size_t> then_places;
@@ -147,11 +187,14 @@ MergedResiduals merged(const Linearization& then, const Linearization& otherwise
   return all;
 }
 
-/// x… ↦ y…, residuals at their places; the other places hold zeros, which are views and take no memory.
-Program primal_branch(const Linearization& lin, const MergedResiduals& residuals, const std::vector<std::size_t>& places) {
+/// x… ↦ y…, residuals at their places; the other places hold zeros, which are views and take no
+/// memory.
+Program primal_branch(const Linearization& lin, const MergedResiduals& residuals,
+                      const std::vector<std::size_t>& places) {
   Builder builder;
   std::vector<Slot> inputs;
-  for (const TensorType& type : lin.primal.input_types()) inputs.push_back(builder.add_input(type, "x" + std::to_string(inputs.size())));
+  for (const TensorType& type : lin.primal.input_types())
+    inputs.push_back(builder.add_input(type, "x" + std::to_string(inputs.size())));
   const std::vector<Slot> results = builder.append_program(lin.primal, inputs);
   const std::size_t outputs = lin.output_varies.size();
   std::vector<Slot> all(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(outputs));
@@ -167,11 +210,13 @@ Program primal_branch(const Linearization& lin, const MergedResiduals& residuals
 }
 
 /// residuals at their places…, dx… ↦ dy…
-Program linear_branch(const Linearization& lin, const MergedResiduals& residuals, const std::vector<std::size_t>& places) {
+Program linear_branch(const Linearization& lin, const MergedResiduals& residuals,
+                      const std::vector<std::size_t>& places) {
   Builder builder;
   std::vector<Slot> residual_slots;
   for (const TensorType& type : residuals.types) {
-    residual_slots.push_back(builder.add_input(type, "residual" + std::to_string(residual_slots.size())));
+    residual_slots.push_back(
+        builder.add_input(type, "residual" + std::to_string(residual_slots.size())));
   }
   std::vector<Slot> inputs;
   for (std::size_t place : places) inputs.push_back(residual_slots[place]);
@@ -179,7 +224,8 @@ Program linear_branch(const Linearization& lin, const MergedResiduals& residuals
   for (std::size_t i = lin.residual_count; i < types.size(); ++i) {
     inputs.push_back(builder.add_input(types[i], "dx" + std::to_string(i - lin.residual_count)));
   }
-  return std::move(builder).finish(builder.append_program(lin.linear, inputs), {lin.linear.name(), {}, {}});
+  return std::move(builder).finish(builder.append_program(lin.linear, inputs),
+                                   {lin.linear.name(), {}, {}});
 }
 
 PrimalAndTangent derivative_of_cond(const LinearizingCall& at) {
@@ -190,46 +236,53 @@ PrimalAndTangent derivative_of_cond(const LinearizingCall& at) {
   Linearization otherwise = at.linearize(otherwise_program, active, nullptr);
   if (then.output_varies != otherwise.output_varies) {
     std::vector<bool> either(then.output_varies.size());
-    for (std::size_t i = 0; i < either.size(); ++i) either[i] = then.output_varies[i] || otherwise.output_varies[i];
+    for (std::size_t i = 0; i < either.size(); ++i)
+      either[i] = then.output_varies[i] || otherwise.output_varies[i];
     then = at.linearize(then_program, active, &either);
     otherwise = at.linearize(otherwise_program, active, &either);
   }
   const MergedResiduals residuals = merged(then, otherwise);
   const std::size_t outputs = then.output_varies.size();
-  const TensorList primal = apply(cond(),
-                                  {{"then", {shared(primal_branch(then, residuals, residuals.then_places))}},
-                                   {"otherwise", {shared(primal_branch(otherwise, residuals, residuals.otherwise_places))}}},
-                                  at.x, Location::current());
+  const TensorList primal = apply(
+      cond(),
+      {{"then", {shared(primal_branch(then, residuals, residuals.then_places))}},
+       {"otherwise", {shared(primal_branch(otherwise, residuals, residuals.otherwise_places))}}},
+      at.x, Location::current());
   PrimalAndTangent both;
   both.y.assign(primal.begin(), primal.begin() + static_cast<std::ptrdiff_t>(outputs));
   both.dy.resize(outputs);
-  if (std::find(then.output_varies.begin(), then.output_varies.end(), true) == then.output_varies.end()) return both;
+  if (std::find(then.output_varies.begin(), then.output_varies.end(), true) ==
+      then.output_varies.end())
+    return both;
   std::vector<Tensor> operands{at.x[0]};
-  operands.insert(operands.end(), primal.begin() + static_cast<std::ptrdiff_t>(outputs), primal.end());
+  operands.insert(operands.end(), primal.begin() + static_cast<std::ptrdiff_t>(outputs),
+                  primal.end());
   append_present(operands, at.dx);
-  const TensorList tangents = apply(cond(),
-                                    {{"then", {shared(linear_branch(then, residuals, residuals.then_places))}},
-                                     {"otherwise", {shared(linear_branch(otherwise, residuals, residuals.otherwise_places))}}},
-                                    operands, Location::current());
+  const TensorList tangents = apply(
+      cond(),
+      {{"then", {shared(linear_branch(then, residuals, residuals.then_places))}},
+       {"otherwise", {shared(linear_branch(otherwise, residuals, residuals.otherwise_places))}}},
+      operands, Location::current());
   both.dy = spread({tangents.data(), tangents.size()}, then.output_varies);
   return both;
 }
 
 void transpose_cond(const Transposing& at) {
   if (at.linear[0]) at.not_linear("the predicate depends on the input");
-  const Program& then = *at.attributes.program("then");
-  const Program& otherwise = *at.attributes.program("otherwise");
   const std::vector<bool> linear(at.linear.begin() + 1, at.linear.end());
-  std::vector<Tensor> operands;
-  for (std::size_t i = 0; i < at.x.size(); ++i) {
-    if (!at.linear[i]) operands.push_back(at.x[i]);
-  }
-  append_cotangents(operands, at, then.output_types());
-  const TensorList results = apply(
-      cond(),
-      {{"then", {shared(at.transpose(then, linear))}}, {"otherwise", {shared(at.transpose(otherwise, linear))}}},
-      operands, Location::current());
-  add_all(at, {results.data(), results.size()});
+  const auto transposed = [&](const char* branch) {
+    return at.transpose(with_outputs(*at.attributes.program(branch), present(at.ct)), linear);
+  };
+  const Program then = transposed("then");
+  const Program otherwise = transposed("otherwise");
+  std::vector<bool> mask = nonzero_outputs(then);
+  const std::vector<bool> other = nonzero_outputs(otherwise);
+  for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = mask[i] || other[i];
+  const TensorList results = apply(cond(),
+                                   {{"then", {shared(with_outputs(then, mask))}},
+                                    {"otherwise", {shared(with_outputs(otherwise, mask))}}},
+                                   transposed_operands(at), Location::current());
+  add_present(at, mask, {results.data(), results.size()});
 }
 
 }  // namespace
@@ -254,19 +307,24 @@ void add_control_primitives(PrimitiveTable& table) {
              .cost_factor = 4,
              .shapes = "bool [], operands of both programs → their results",
              .formula = "cond of the linearised programs"});
-  table.add({.name = "barrier",
-             .max_operands = INT32_MAX,
-             .type = [](const Typing& typing) { return std::vector<TensorType>(typing.operands.begin(), typing.operands.end()); },
-             .derivative = [](const Linearizing& at) { return std::vector<Tensor>(at.dx.begin(), at.dx.end()); },
-             .transpose =
-                 [](const Transposing& at) {
-                   for (std::size_t i = 0; i < at.ct.size(); ++i) {
-                     if (at.linear[i] && !at.ct[i].is_empty()) at.add(i, at.ct[i]);
-                   }
-                 },
-             .cost_factor = 2,
-             .shapes = "s… → s…",
-             .formula = "dx…"});
+  table.add(
+      {.name = "barrier",
+       .max_operands = INT32_MAX,
+       .type =
+           [](const Typing& typing) {
+             return std::vector<TensorType>(typing.operands.begin(), typing.operands.end());
+           },
+       .derivative =
+           [](const Linearizing& at) { return std::vector<Tensor>(at.dx.begin(), at.dx.end()); },
+       .transpose =
+           [](const Transposing& at) {
+             for (std::size_t i = 0; i < at.ct.size(); ++i) {
+               if (at.linear[i] && !at.ct[i].is_empty()) at.add(i, at.ct[i]);
+             }
+           },
+       .cost_factor = 2,
+       .shapes = "s… → s…",
+       .formula = "dx…"});
 }
 
 }  // namespace hom

@@ -19,14 +19,18 @@ struct Running {
 using CombineRunning = Running (*)(const Running& earlier, const Running& later);
 
 Running multiplied(const Running& earlier, const Running& later) {
-  return {earlier.value * later.value, scale(later.value, earlier.tangent) + scale(earlier.value, later.tangent), {}};
+  return {earlier.value * later.value,
+          scale(later.value, earlier.tangent) + scale(earlier.value, later.tangent),
+          {}};
 }
 
-Running extreme(const Running& earlier, const Running& later, const Tensor& earlier_wins, const Tensor& later_wins) {
+Running extreme(const Running& earlier, const Running& later, const Tensor& earlier_wins,
+                const Tensor& later_wins) {
   const auto chosen = [&](const Tensor& a, const Tensor& b, const Tensor& both) {
     return where(earlier_wins, a, where(later_wins, b, both));
   };
-  return {chosen(earlier.value, later.value, later.value), chosen(earlier.tangent, later.tangent, earlier.tangent + later.tangent),
+  return {chosen(earlier.value, later.value, later.value),
+          chosen(earlier.tangent, later.tangent, earlier.tangent + later.tangent),
           chosen(earlier.ties, later.ties, earlier.ties + later.ties)};
 }
 
@@ -38,9 +42,10 @@ Running smaller(const Running& earlier, const Running& later) {
   return extreme(earlier, later, earlier.value < later.value, later.value < earlier.value);
 }
 
-/// The tangent of a running reduction by an associative `combine`, in ⌈log₂ n⌉ levels (Hillis and Steele, "Data
-/// parallel algorithms", 1986); products need no division, so that zeros are right.
-std::vector<Tensor> derivative_by_levels(const Linearizing& at, CombineRunning combine, bool count_ties) {
+/// The tangent of a running reduction by an associative `combine`, in ⌈log₂ n⌉ levels (Hillis and
+/// Steele, "Data parallel algorithms", 1986); products need no division, so that zeros are right.
+std::vector<Tensor> derivative_by_levels(const Linearizing& at, CombineRunning combine,
+                                         bool count_ties) {
   const std::int64_t axis = at.attributes.integer("axis");
   const bool reverse = at.attributes.boolean("reverse");
   const auto oriented = [&](const Tensor& x) { return reverse ? flip(x, {axis}) : x; };
@@ -56,7 +61,8 @@ std::vector<Tensor> derivative_by_levels(const Linearizing& at, CombineRunning c
     return slice(x, starts, sizes, Shape(shape.size(), 1));
   };
   const auto parts = [&](std::int64_t start, std::int64_t size) {
-    return Running{part(all.value, start, size), part(all.tangent, start, size), part(all.ties, start, size)};
+    return Running{part(all.value, start, size), part(all.tangent, start, size),
+                   part(all.ties, start, size)};
   };
   for (std::int64_t distance = 1; distance < n; distance *= 2) {
     const Running head = parts(0, distance);
@@ -78,7 +84,8 @@ Primitive running(const char* name) {
                 require_dtypes(typing);
                 const std::int64_t axis = typing.attributes.integer("axis");
                 typing.require(0 <= axis && axis < typing.operands[0].rank(), [&] {
-                  return Complaint{typing.primitive.name + ": axis " + std::to_string(axis) + " of " + to_string(typing.operands[0])};
+                  return Complaint{typing.primitive.name + ": axis " + std::to_string(axis) +
+                                   " of " + to_string(typing.operands[0])};
                 });
                 return std::vector{typing.operands[0]};
               },
@@ -89,6 +96,7 @@ Primitive running(const char* name) {
 
 void add_cumulative_primitives(PrimitiveTable& table) {
   Primitive sum_ = running("cumsum");
+  sum_.simplify = zeros_of_zeros;
   sum_.derivative = linear_in(1);
   sum_.transpose = [](const Transposing& at) {
     at.add(0, cumsum(at.ct[0], at.attributes.integer("axis"), !at.attributes.boolean("reverse")));
@@ -98,21 +106,23 @@ void add_cumulative_primitives(PrimitiveTable& table) {
 
   // The factors hold for extents up to 16; beyond, they grow by a quarter with each doubling.
   Primitive product = running("cumprod");
-  product.derivative = [](const Linearizing& at) { return derivative_by_levels(at, multiplied, false); };
+  product.derivative = [](const Linearizing& at) {
+    return derivative_by_levels(at, multiplied, false);
+  };
   product.formula = "running Σ dxᵢ·Π of the others, ⌈log₂ n⌉ levels";
-  product.cost_factor = 100;
+  product.cost_factor = 52;
   table.add(std::move(product));
 
   Primitive max_ = running("cummax");
   max_.derivative = [](const Linearizing& at) { return derivative_by_levels(at, larger, true); };
   max_.formula = "mean of dx over the ties so far, ⌈log₂ n⌉ levels";
-  max_.cost_factor = 200;
+  max_.cost_factor = 120;
   table.add(std::move(max_));
 
   Primitive min_ = running("cummin");
   min_.derivative = [](const Linearizing& at) { return derivative_by_levels(at, smaller, true); };
   min_.formula = "mean of dx over the ties so far, ⌈log₂ n⌉ levels";
-  min_.cost_factor = 200;
+  min_.cost_factor = 120;
   table.add(std::move(min_));
 }
 

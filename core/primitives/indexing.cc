@@ -1,8 +1,10 @@
 // core/primitives/indexing.cc -- reads and writes at static and computed positions
 //
-// A read transposes to a write that takes the accumulator as operand and adds into it, never to zeros plus an add.
-#include <hom/core/operations/elementwise.h>
+// A read transposes to a write that takes the accumulator as operand and adds into it, never to
+// zeros plus an add.
 #include <hom/core/operations/indexing.h>
+
+#include <hom/core/operations/elementwise.h>
 #include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>
 #include <hom/core/primitives/rules.h>
@@ -17,16 +19,21 @@ Bounds bounds_of(const Attributes& attributes) {
   return mode == "check" ? Bounds::check : mode == "clip" ? Bounds::clip : Bounds::drop;
 }
 
-void require_one_of(const Typing& typing, const char* attribute, std::initializer_list<const char*> values) {
+void require_one_of(const Typing& typing, const char* attribute,
+                    std::initializer_list<const char*> values) {
   const std::string& value = typing.attributes.string(attribute);
   bool known = false;
   for (const char* candidate : values) known = known || value == candidate;
-  typing.require(known, [&] { return Complaint{typing.primitive.name + ": unknown " + attribute + " \"" + value + "\""}; });
+  typing.require(known, [&] {
+    return Complaint{typing.primitive.name + ": unknown " + attribute + " \"" + value + "\""};
+  });
 }
 
 void require_integer(const Typing& typing, const TensorType& indices) {
   typing.require(indices.dtype.is_integer(), [&] {
-    return Complaint{typing.primitive.name + ": indices are " + to_string(indices) + ", not integers", "convert with astype(i64)"};
+    return Complaint{
+        typing.primitive.name + ": indices are " + to_string(indices) + ", not integers",
+        "convert with astype(i64)"};
   });
 }
 
@@ -38,18 +45,23 @@ TensorType gathered_type(const Typing& typing) {
   require_one_of(typing, "mode", {"check", "clip", "drop"});
   require_integer(typing, indices);
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const bool fresh = !contains(Shape(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(i)), axes[i]);
+    const bool fresh =
+        !contains(Shape(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(i)), axes[i]);
     typing.require(fresh && 0 <= axes[i] && axes[i] < x.rank(), [&] {
-      return Complaint{typing.primitive.name + ": axes " + to_string(axes) + " do not name different axes of " + to_string(x)};
+      return Complaint{typing.primitive.name + ": axes " + to_string(axes) +
+                       " do not name different axes of " + to_string(x)};
     });
   }
-  typing.require(indices.rank() >= 1 && indices.shape.back() == static_cast<std::int64_t>(axes.size()), [&] {
-    return Complaint{typing.primitive.name + ": indices " + to_string(indices) + " need a last axis of extent " +
-                         std::to_string(axes.size()) + ", one coordinate for each of the axes " + to_string(axes),
-                     "take() indexes along one axis"};
-  });
+  typing.require(
+      indices.rank() >= 1 && indices.shape.back() == static_cast<std::int64_t>(axes.size()), [&] {
+        return Complaint{typing.primitive.name + ": indices " + to_string(indices) +
+                             " need a last axis of extent " + std::to_string(axes.size()) +
+                             ", one coordinate for each of the axes " + to_string(axes),
+                         "take() indexes along one axis"};
+      });
   Shape shape(indices.shape.begin(), indices.shape.end() - 1);
-  for (std::int64_t axis : axes_without(x.shape.size(), axes)) shape.push_back(x.shape[static_cast<std::size_t>(axis)]);
+  for (std::int64_t axis : axes_without(x.shape.size(), axes))
+    shape.push_back(x.shape[static_cast<std::size_t>(axis)]);
   return x.dtype[shape];
 }
 
@@ -57,8 +69,9 @@ std::vector<TensorType> scatter_type(const Typing& typing) {
   const TensorType updates = gathered_type(typing);
   require_one_of(typing, "combine", {"set", "add", "mul", "min", "max"});
   typing.require(typing.operands[2] == updates, [&] {
-    return Complaint{"scatter: updates are " + to_string(typing.operands[2]) + ", not " + to_string(updates) + ", for indices " +
-                     to_string(typing.operands[1]) + " into " + to_string(typing.operands[0])};
+    return Complaint{"scatter: updates are " + to_string(typing.operands[2]) + ", not " +
+                     to_string(updates) + ", for indices " + to_string(typing.operands[1]) +
+                     " into " + to_string(typing.operands[0])};
   });
   typing.require(typing.attributes.string("combine") == "set" || !updates.dtype.is_bool(),
                  [] { return Complaint{"scatter: bool elements combine by \"set\" only"}; });
@@ -93,7 +106,8 @@ Tensor derivative_of_set(const Linearizing& at, const Places& places) {
 }
 
 /// dy = Σ over everything that was combined into an element of coefficient · tangent.
-Tensor weighted_sum(const Linearizing& at, const Places& places, const Tensor& in_x, const Tensor& in_updates) {
+Tensor weighted_sum(const Linearizing& at, const Places& places, const Tensor& in_x,
+                    const Tensor& in_updates) {
   const Tensor own = at.dx[0].is_empty() ? zeros_like(at.x[0]) : scale(in_x, at.dx[0]);
   return at.dx[2].is_empty() ? own : places.write(own, scale(in_updates, at.dx[2]), Combine::add);
 }
@@ -112,21 +126,26 @@ Tensor derivative_of_product(const Linearizing& at, const Places& places) {
   const Dtype dtype = at.x[0].dtype();
   const Tensor& x = at.x[0];
   const Tensor& updates = at.x[2];
-  const Tensor nonzero = places.write(where(x == 0, 1, x), where(updates == 0, 1, updates), Combine::mul);
-  const Tensor zero_count = places.write((x == 0).astype(dtype), (updates == 0).astype(dtype), Combine::add);
-  const auto others = [](const Tensor& factor, const Tensor& product, const Tensor& zeros_in_product) {
+  const Tensor nonzero =
+      places.write(where(x == 0, 1, x), where(updates == 0, 1, updates), Combine::mul);
+  const Tensor zero_count =
+      places.write((x == 0).astype(dtype), (updates == 0).astype(dtype), Combine::add);
+  const auto others = [](const Tensor& factor, const Tensor& product,
+                         const Tensor& zeros_in_product) {
     const Tensor is_zero_itself = factor == 0;
     const Tensor rest = where(is_zero_itself, product, product / where(is_zero_itself, 1, factor));
     return where(zeros_in_product > is_zero_itself.astype(factor.dtype()), 0, rest);
   };
-  return weighted_sum(at, places, others(x, nonzero, zero_count), others(updates, places.read(nonzero), places.read(zero_count)));
+  return weighted_sum(at, places, others(x, nonzero, zero_count),
+                      others(updates, places.read(nonzero), places.read(zero_count)));
 }
 
 std::vector<Tensor> derivative_of_scatter(const Linearizing& at) {
   const Places places = places_of(at.attributes, at.x);
   const std::string& combine = at.attributes.string("combine");
   if (combine == "set") return {derivative_of_set(at, places)};
-  if (combine == "add") return {places.write(tangent_or_zeros(at, 0), tangent_or_zeros(at, 2), Combine::add)};
+  if (combine == "add")
+    return {places.write(tangent_or_zeros(at, 0), tangent_or_zeros(at, 2), Combine::add)};
   if (combine == "mul") return {derivative_of_product(at, places)};
   return {derivative_of_extreme(at, places)};
 }
@@ -148,18 +167,24 @@ void transpose_scatter(const Transposing& at) {
     const Tensor read = gather(at.ct[0], places.indices, places.axes, places.bounds);
     at.add(2, combine == "add" ? read : where(winners(places, at.types[0], at.types[2]), read, 0));
   }
-  if (at.linear[0]) at.add(0, combine == "add" ? at.ct[0] : places.write(at.ct[0], zeros(at.types[2]), Combine::set));
+  if (at.linear[0])
+    at.add(0,
+           combine == "add" ? at.ct[0] : places.write(at.ct[0], zeros(at.types[2]), Combine::set));
 }
 
-void require_window(const Typing& typing, const TensorType& x, const Shape& size, const TensorType& start) {
+void require_window(const Typing& typing, const TensorType& x, const Shape& size,
+                    const TensorType& start) {
   require_integer(typing, start);
   typing.require(start.shape == Shape{x.rank()}, [&] {
-    return Complaint{typing.primitive.name + ": the start " + to_string(start) + " needs one coordinate for each axis of " + to_string(x)};
+    return Complaint{typing.primitive.name + ": the start " + to_string(start) +
+                     " needs one coordinate for each axis of " + to_string(x)};
   });
   bool fits = size.size() == x.shape.size();
-  for (std::size_t i = 0; fits && i < size.size(); ++i) fits = 0 <= size[i] && size[i] <= x.shape[i];
+  for (std::size_t i = 0; fits && i < size.size(); ++i)
+    fits = 0 <= size[i] && size[i] <= x.shape[i];
   typing.require(fits, [&] {
-    return Complaint{typing.primitive.name + ": a window " + to_string(size) + " does not fit into " + to_string(x)};
+    return Complaint{typing.primitive.name + ": a window " + to_string(size) +
+                     " does not fit into " + to_string(x)};
   });
 }
 
@@ -171,12 +196,13 @@ std::vector<TensorType> dynamic_slice_type(const Typing& typing) {
 
 void require_same_dtype(const Typing& typing) {
   typing.require(typing.operands[0].dtype == typing.operands[1].dtype, [&] {
-    return Complaint{typing.primitive.name + ": the update's dtype differs: " + to_string(typing.operands[0]) + " and " +
-                     to_string(typing.operands[1])};
+    return Complaint{typing.primitive.name + ": the update's dtype differs: " +
+                     to_string(typing.operands[0]) + " and " + to_string(typing.operands[1])};
   });
   require_one_of(typing, "combine", {"set", "add"});
-  typing.require(typing.attributes.string("combine") == "set" || !typing.operands[0].dtype.is_bool(),
-                 [&] { return Complaint{typing.primitive.name + ": bool elements combine by \"set\" only"}; });
+  typing.require(
+      typing.attributes.string("combine") == "set" || !typing.operands[0].dtype.is_bool(),
+      [&] { return Complaint{typing.primitive.name + ": bool elements combine by \"set\" only"}; });
 }
 
 std::vector<TensorType> dynamic_update_type(const Typing& typing) {
@@ -186,7 +212,9 @@ std::vector<TensorType> dynamic_update_type(const Typing& typing) {
   return {typing.operands[0]};
 }
 
-Combine combine_of(const Attributes& attributes) { return attributes.string("combine") == "add" ? Combine::add : Combine::set; }
+Combine combine_of(const Attributes& attributes) {
+  return attributes.string("combine") == "add" ? Combine::add : Combine::set;
+}
 
 std::vector<TensorType> update_slice_type(const Typing& typing) {
   require_same_dtype(typing);
@@ -194,25 +222,28 @@ std::vector<TensorType> update_slice_type(const Typing& typing) {
   const Shape& size = typing.operands[1].shape;
   const Shape& start = typing.attributes.shape("start");
   const Shape& step = typing.attributes.shape("step");
-  bool inside = size.size() == x.shape.size() && start.size() == size.size() && step.size() == size.size();
+  bool inside =
+      size.size() == x.shape.size() && start.size() == size.size() && step.size() == size.size();
   for (std::size_t i = 0; inside && i < size.size(); ++i) {
     const std::int64_t last = start[i] + (size[i] - 1) * step[i];
-    inside = step[i] != 0 &&
-             (size[i] == 0 || (0 <= start[i] && start[i] < x.shape[i] && 0 <= last && last < x.shape[i]));
+    inside = step[i] != 0 && (size[i] == 0 || (0 <= start[i] && start[i] < x.shape[i] &&
+                                               0 <= last && last < x.shape[i]));
   }
   typing.require(inside, [&] {
-    return Complaint{"update_slice: an update " + to_string(typing.operands[1]) + " at start " + to_string(start) + ", step " +
-                     to_string(step) + " leaves " + to_string(x)};
+    return Complaint{"update_slice: an update " + to_string(typing.operands[1]) + " at start " +
+                     to_string(start) + ", step " + to_string(step) + " leaves " + to_string(x)};
   });
   return {x};
 }
 
 /// Shared by both window updates: y = x with the window set to u, or u added to it.
-void transpose_update(const Transposing& at, const Tensor& window_of_ct, const std::function<Tensor(const Tensor&)>& with_window_zero) {
+void transpose_update(const Transposing& at, const Tensor& window_of_ct,
+                      const std::function<Tensor(const Tensor&)>& with_window_zero) {
   require_joint(at, 0);
   require_joint(at, 1);
   if (at.linear[1]) at.add(1, window_of_ct);
-  if (at.linear[0]) at.add(0, combine_of(at.attributes) == Combine::add ? at.ct[0] : with_window_zero(at.ct[0]));
+  if (at.linear[0])
+    at.add(0, combine_of(at.attributes) == Combine::add ? at.ct[0] : with_window_zero(at.ct[0]));
 }
 
 }  // namespace
@@ -221,30 +252,33 @@ void add_indexing_primitives(PrimitiveTable& table) {
   const AttributeSpec axes{"axes", Kind::shape};
   const AttributeSpec mode{"mode", Kind::string};
   const AttributeSpec combine{"combine", Kind::string};
-  table.add({.name = "gather",
-             .min_operands = 2,
-             .max_operands = 2,
-             .attributes = {axes, mode},
-             .type = [](const Typing& typing) { return std::vector{gathered_type(typing)}; },
-             .derivative = linear_in(1),
-             .transpose =
-                 [](const Transposing& at) {
-                   if (at.linear[1]) at.not_linear("the indices depend on the input");
-                   at.accumulators[0] = places_of(at.attributes, at.x).write(at.accumulator(0), at.ct[0], Combine::add);
-                 },
-             .cost_factor = 6,
-             .shapes = "s, integer […, k] → […] + s without axes",
-             .formula = "gather dx"});
-  table.add({.name = "scatter",
-             .min_operands = 3,
-             .max_operands = 3,
-             .attributes = {axes, combine, mode},
-             .type = scatter_type,
-             .derivative = derivative_of_scatter,
-             .transpose = transpose_scatter,
-             .cost_factor = 30,
-             .shapes = "s, integer […, k], […] + s without axes → s",
-             .formula = "set, add: scatter dx; mul: product of the others; min, max: shared among ties"});
+  table.add(
+      {.name = "gather",
+       .min_operands = 2,
+       .max_operands = 2,
+       .attributes = {axes, mode},
+       .type = [](const Typing& typing) { return std::vector{gathered_type(typing)}; },
+       .derivative = linear_in(1),
+       .transpose =
+           [](const Transposing& at) {
+             if (at.linear[1]) at.not_linear("the indices depend on the input");
+             at.accumulators[0] =
+                 places_of(at.attributes, at.x).write(at.accumulator(0), at.ct[0], Combine::add);
+           },
+       .cost_factor = 6,
+       .shapes = "s, integer […, k] → […] + s without axes",
+       .formula = "gather dx"});
+  table.add(
+      {.name = "scatter",
+       .min_operands = 3,
+       .max_operands = 3,
+       .attributes = {axes, combine, mode},
+       .type = scatter_type,
+       .derivative = derivative_of_scatter,
+       .transpose = transpose_scatter,
+       .cost_factor = 30,
+       .shapes = "s, integer […, k], […] + s without axes → s",
+       .formula = "set, add: scatter dx; mul: product of the others; min, max: shared among ties"});
   table.add({.name = "dynamic_slice",
              .min_operands = 2,
              .max_operands = 2,
@@ -255,7 +289,8 @@ void add_indexing_primitives(PrimitiveTable& table) {
                  [](const Transposing& at) {
                    if (at.linear[1]) at.not_linear("the start depends on the input");
                    at.accumulators[0] =
-                       dynamic_update_slice(at.accumulator(0), at.ct[0], at.x[1], Combine::add, bounds_of(at.attributes));
+                       dynamic_update_slice(at.accumulator(0), at.ct[0], at.x[1], Combine::add,
+                                            bounds_of(at.attributes));
                  },
              .cost_factor = 6,
              .shapes = "s, integer [rank] → size",
@@ -270,9 +305,11 @@ void add_indexing_primitives(PrimitiveTable& table) {
                  [](const Transposing& at) {
                    if (at.linear[2]) at.not_linear("the start depends on the input");
                    const Bounds bounds = bounds_of(at.attributes);
-                   transpose_update(at, dynamic_slice(at.ct[0], at.x[2], at.types[1].shape, bounds), [&](const Tensor& ct) {
-                     return dynamic_update_slice(ct, zeros(at.types[1]), at.x[2], Combine::set, bounds);
-                   });
+                   transpose_update(at, dynamic_slice(at.ct[0], at.x[2], at.types[1].shape, bounds),
+                                    [&](const Tensor& ct) {
+                                      return dynamic_update_slice(ct, zeros(at.types[1]), at.x[2],
+                                                                  Combine::set, bounds);
+                                    });
                  },
              .cost_factor = 8,
              .shapes = "s, window, integer [rank] → s",
@@ -287,9 +324,10 @@ void add_indexing_primitives(PrimitiveTable& table) {
                  [](const Transposing& at) {
                    const Shape& start = at.attributes.shape("start");
                    const Shape& step = at.attributes.shape("step");
-                   transpose_update(at, slice(at.ct[0], start, at.types[1].shape, step), [&](const Tensor& ct) {
-                     return update_slice(ct, zeros(at.types[1]), start, step, Combine::set);
-                   });
+                   transpose_update(
+                       at, slice(at.ct[0], start, at.types[1].shape, step), [&](const Tensor& ct) {
+                         return update_slice(ct, zeros(at.types[1]), start, step, Combine::set);
+                       });
                  },
              .cost_factor = 8,
              .shapes = "s, window → s",

@@ -1,4 +1,5 @@
-// core/primitives/leaves.cc -- primitives without tensor operands: literals, captured tensors, positions, random bits
+// core/primitives/leaves.cc -- primitives without tensor operands: literals, captured tensors,
+// positions, random bits
 #include <hom/core/primitives/rules.h>
 
 namespace hom {
@@ -9,8 +10,10 @@ using Kind = AttributeSpec::Kind;
 std::vector<TensorType> stated_type(const Typing& typing) {
   const TensorType type{typing.attributes.dtype("dtype"), typing.attributes.shape("shape")};
   for (std::int64_t extent : type.shape) {
-    typing.require(extent >= 0,
-                   [&] { return Complaint{typing.primitive.name + ": shape " + to_string(type.shape) + " has a negative extent"}; });
+    typing.require(extent >= 0, [&] {
+      return Complaint{typing.primitive.name + ": shape " + to_string(type.shape) +
+                       " has a negative extent"};
+    });
   }
   return {type};
 }
@@ -21,17 +24,20 @@ std::vector<TensorType> iota_type(const Typing& typing) {
   typing.require(0 <= axis && axis < types[0].rank(), [&] {
     return Complaint{"iota: axis " + std::to_string(axis) + " of " + to_string(types[0])};
   });
-  typing.require(!types[0].dtype.is_bool(), [] { return Complaint{"iota: positions are numbers, not bool"}; });
+  typing.require(!types[0].dtype.is_bool(),
+                 [] { return Complaint{"iota: positions are numbers, not bool"}; });
   return types;
 }
 
 std::vector<TensorType> random_bits_type(const Typing& typing) {
   const std::vector<TensorType> types = stated_type(typing);
   typing.require(typing.operands[0] == u32[{2}], [&] {
-    return Complaint{"random_bits: the key is " + to_string(typing.operands[0]) + ", not u32[2]", "make one with key(seed)"};
+    return Complaint{"random_bits: the key is " + to_string(typing.operands[0]) + ", not u32[2]",
+                     "make one with key(seed)"};
   });
   typing.require(unsigned_integers.contains(types[0].dtype), [&] {
-    return Complaint{"random_bits: bits come as u8, u32 or u64, not " + to_string(types[0].dtype), "see uniform() for floats"};
+    return Complaint{"random_bits: bits come as u8, u32 or u64, not " + to_string(types[0].dtype),
+                     "see uniform() for floats"};
   });
   return types;
 }

@@ -1,8 +1,9 @@
 // core/primitives/reductions.cc -- reductions over axes and positions of extremes
+#include <hom/core/operations/reductions.h>
+
 #include <algorithm>
 
 #include <hom/core/operations/elementwise.h>
-#include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>
 #include <hom/core/primitives/rules.h>
 
@@ -13,13 +14,15 @@ using Kind = AttributeSpec::Kind;
 
 void require_axis(const Typing& typing, std::int64_t axis) {
   typing.require(0 <= axis && axis < typing.operands[0].rank(), [&] {
-    return Complaint{typing.primitive.name + ": axis " + std::to_string(axis) + " of " + to_string(typing.operands[0])};
+    return Complaint{typing.primitive.name + ": axis " + std::to_string(axis) + " of " +
+                     to_string(typing.operands[0])};
   });
 }
 
 void require_elements(const Typing& typing, std::int64_t axis) {
   typing.require(typing.operands[0].shape[static_cast<std::size_t>(axis)] > 0, [&] {
-    return Complaint{typing.primitive.name + ": axis " + std::to_string(axis) + " of " + to_string(typing.operands[0]) +
+    return Complaint{typing.primitive.name + ": axis " + std::to_string(axis) + " of " +
+                         to_string(typing.operands[0]) +
                          " is empty, and the extreme of no elements does not exist",
                      "max_or and min_or take an initial value"};
   });
@@ -29,15 +32,18 @@ std::vector<TensorType> reduced_type(const Typing& typing) {
   require_dtypes(typing);
   const TensorType& x = typing.operands[0];
   const Shape& axes = typing.attributes.shape("axes");
-  const bool extreme = typing.primitive.name == "reduce_max" || typing.primitive.name == "reduce_min";
+  const bool extreme =
+      typing.primitive.name == "reduce_max" || typing.primitive.name == "reduce_min";
   for (std::size_t i = 0; i < axes.size(); ++i) {
     require_axis(typing, axes[i]);
-    typing.require(i == 0 || axes[i - 1] < axes[i],
-                   [&] { return Complaint{typing.primitive.name + ": axes " + to_string(axes) + " do not ascend"}; });
+    typing.require(i == 0 || axes[i - 1] < axes[i], [&] {
+      return Complaint{typing.primitive.name + ": axes " + to_string(axes) + " do not ascend"};
+    });
     if (extreme) require_elements(typing, axes[i]);
   }
   Shape shape;
-  for (std::int64_t axis : axes_without(x.shape.size(), axes)) shape.push_back(x.shape[static_cast<std::size_t>(axis)]);
+  for (std::int64_t axis : axes_without(x.shape.size(), axes))
+    shape.push_back(x.shape[static_cast<std::size_t>(axis)]);
   return {x.dtype[shape]};
 }
 
@@ -55,7 +61,8 @@ std::vector<Tensor> derivative_of_extreme(const Linearizing& at) {
   return {sum(scale(weight, at.dx[0]), Axes(axes))};
 }
 
-/// A balanced tree of products, so that factors that are 0 need no division: ⌈log₂ n⌉ levels, O(n) work.
+/// A balanced tree of products, so that factors that are 0 need no division: ⌈log₂ n⌉ levels, O(n)
+/// work.
 std::vector<Tensor> derivative_of_product(const Linearizing& at) {
   const Shape& axes = at.attributes.shape("axes");
   const Shape shape = at.x[0].shape();
@@ -92,22 +99,29 @@ std::vector<Tensor> derivative_of_product(const Linearizing& at) {
 }
 
 Primitive reduction(const char* name, DtypeSet dtypes) {
-  return {.name = name, .attributes = {{"axes", Kind::shape}}, .dtypes = dtypes, .type = reduced_type, .shapes = "s → s without axes"};
+  return {.name = name,
+          .attributes = {{"axes", Kind::shape}},
+          .dtypes = dtypes,
+          .type = reduced_type,
+          .shapes = "s → s without axes"};
 }
 
 }  // namespace
 
 void add_reduction_primitives(PrimitiveTable& table) {
   Primitive sum_ = reduction("reduce_sum", numbers);
+  sum_.simplify = zeros_of_zeros;
   sum_.derivative = linear_in(1);
-  sum_.transpose = [](const Transposing& at) { at.add(0, repeated(at.ct[0], at.types[0].shape, at.attributes.shape("axes"))); };
+  sum_.transpose = [](const Transposing& at) {
+    at.add(0, repeated(at.ct[0], at.types[0].shape, at.attributes.shape("axes")));
+  };
   sum_.formula = "reduce_sum dx";
   table.add(std::move(sum_));
 
   Primitive product = reduction("reduce_prod", numbers);
   product.derivative = derivative_of_product;
   product.formula = "Σ dxᵢ·Π of the others, by a balanced tree";
-  product.cost_factor = 40;
+  product.cost_factor = 52;  // for up to 16 factors; a quarter more for each doubling
   table.add(std::move(product));
 
   for (const char* name : {"reduce_max", "reduce_min"}) {

@@ -24,16 +24,15 @@ std::string to_string(DtypeSet dtypes) {
 
 const Primitive& PrimitiveTable::add(Primitive primitive) {
   if (contains(primitive.name)) {
-    throw Error("primitive `" + primitive.name + "` is declared twice\n  hint: choose another name, or another table");
+    throw Error("primitive `" + primitive.name +
+                "` is declared twice\n  hint: choose another name, or another table");
   }
   primitives_.push_back(std::make_unique<Primitive>(std::move(primitive)));
   by_name_.emplace(primitives_.back()->name, primitives_.back().get());
   return *primitives_.back();
 }
 
-bool PrimitiveTable::contains(std::string_view name) const {
-  return by_name_.contains(name);
-}
+bool PrimitiveTable::contains(std::string_view name) const { return by_name_.contains(name); }
 
 namespace {
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -54,9 +53,11 @@ const Primitive& PrimitiveTable::find(std::string_view name) const {
   if (const auto found = by_name_.find(name); found != by_name_.end()) return *found->second;
   const Primitive* nearest = nullptr;
   for (const auto& primitive : primitives_) {
-    if (!nearest || edit_distance(name, primitive->name) < edit_distance(name, nearest->name)) nearest = primitive.get();
+    if (!nearest || edit_distance(name, primitive->name) < edit_distance(name, nearest->name))
+      nearest = primitive.get();
   }
-  throw Error("unknown primitive `" + std::string(name) + "`" + (nearest ? "\n  hint: did you mean `" + nearest->name + "`?" : ""));
+  throw Error("unknown primitive `" + std::string(name) + "`" +
+              (nearest ? "\n  hint: did you mean `" + nearest->name + "`?" : ""));
 }
 
 std::vector<const Primitive*> PrimitiveTable::all() const {
@@ -83,6 +84,7 @@ PrimitiveTable& standard_primitives() {
 }
 
 void Transposing::add(std::size_t operand, const Tensor& contribution) const {
+  if (types[operand].size() == 0) return;
   Tensor& sum = accumulators[operand];
   sum = sum.is_empty() ? contribution : Operand(sum, at) + Operand(contribution, at);
 }
@@ -109,11 +111,15 @@ std::string list_types(std::span<const TensorType> types) {
 void require_dtypes(const Typing& typing) {
   for (const TensorType& operand : typing.operands) {
     typing.require(typing.primitive.dtypes.contains(operand.dtype), [&] {
-      return Complaint{typing.primitive.name + ": takes " + to_string(typing.primitive.dtypes) + ", got " + list_types(typing.operands),
-                       typing.primitive.dtypes == floats ? "convert with astype(f32) or astype(f64)" : "convert with astype"};
+      return Complaint{typing.primitive.name + ": takes " + to_string(typing.primitive.dtypes) +
+                           ", got " + list_types(typing.operands),
+                       typing.primitive.dtypes == floats ? "convert with astype(f32) or astype(f64)"
+                                                         : "convert with astype"};
     });
     typing.require(operand.dtype == typing.operands[0].dtype, [&] {
-      return Complaint{typing.primitive.name + ": operands differ in dtype: " + list_types(typing.operands), "convert with astype"};
+      return Complaint{
+          typing.primitive.name + ": operands differ in dtype: " + list_types(typing.operands),
+          "convert with astype"};
     });
   }
 }
@@ -122,7 +128,8 @@ TensorType elementwise_type(const Typing& typing) {
   require_dtypes(typing);
   for (const TensorType& operand : typing.operands) {
     typing.require(operand.shape == typing.operands[0].shape, [&] {
-      return Complaint{typing.primitive.name + ": operands differ in shape: " + list_types(typing.operands)};
+      return Complaint{typing.primitive.name +
+                       ": operands differ in shape: " + list_types(typing.operands)};
     });
   }
   return typing.operands[0];
@@ -137,15 +144,25 @@ Tensor tangent_or_zeros(const Linearizing& at, std::size_t operand) {
 DerivativeRule linear_in(std::size_t data) {
   return [data](const Linearizing& at) -> std::vector<Tensor> {
     std::vector<Tensor> operands;
-    for (std::size_t i = 0; i < at.x.size(); ++i) operands.push_back(i < data ? tangent_or_zeros(at, i) : at.x[i]);
+    for (std::size_t i = 0; i < at.x.size(); ++i)
+      operands.push_back(i < data ? tangent_or_zeros(at, i) : at.x[i]);
     const TensorList tangents = apply(at.primitive, at.attributes, operands, Location::current());
     return {tangents.begin(), tangents.end()};
   };
 }
 
-Slot append_literal(Builder& builder, const Attribute& value, const TensorType& type, const Location& at) {
+Slot append_literal(Builder& builder, const Attribute& value, const TensorType& type,
+                    const Location& at) {
   static const Primitive& constant = standard_primitives().find("constant");
-  return builder.append(constant, {{"value", rounded(value, type.dtype)}, {"dtype", {type.dtype}}, {"shape", {type.shape}}}, {}, at);
+  return builder.append(
+      constant,
+      {{"value", rounded(value, type.dtype)}, {"dtype", {type.dtype}}, {"shape", {type.shape}}}, {},
+      at);
+}
+
+std::optional<Slot> zeros_of_zeros(const Simplifying& at) {
+  if (!at.builder.is_literal(at.operands[0], 0)) return std::nullopt;
+  return append_literal(at.builder, {0.0}, at.result, at.at);
 }
 
 std::optional<Slot> operand_of(const Builder& builder, Slot slot, const std::string& primitive) {
@@ -155,7 +172,9 @@ std::optional<Slot> operand_of(const Builder& builder, Slot slot, const std::str
 }
 
 bool is_zero(const Tensor& x) {
-  if (!x.is_symbolic() || !Capture::current() || Capture::current()->id() != x.capture_id()) return false;
+  if (!x.is_symbolic() || !Capture::current() || Capture::current()->id() != x.capture_id())
+    return false;
+  if (x.size() == 0) return true;
   const Attribute* value = Capture::current()->builder().literal(x.slot());
   return value && number<double>(*value) == 0;
 }
@@ -166,7 +185,9 @@ Shape iota_shape(std::size_t count, std::int64_t first) {
   return list;
 }
 
-bool contains(const Shape& list, std::int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+bool contains(const Shape& list, std::int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 Shape axes_without(std::size_t rank, const Shape& axes) {
   Shape kept;

@@ -33,16 +33,22 @@ std::vector<TensorType> same_type(const Typing& typing);
 /// The tangent, or zeros of the operand's type.
 Tensor tangent_or_zeros(const Linearizing& at, std::size_t operand);
 
-/// The derivative of a primitive that is linear in its first `data` operands jointly: itself on tangents.
+/// The derivative of a primitive that is linear in its first `data` operands jointly: itself on
+/// tangents.
 DerivativeRule linear_in(std::size_t data);
 
 /// The slot of a uniform tensor.
-Slot append_literal(Builder& builder, const Attribute& value, const TensorType& type, const Location& at);
+Slot append_literal(Builder& builder, const Attribute& value, const TensorType& type,
+                    const Location& at);
 
-/// Whether the slot is the same slot x again, as `f(x)` with `f` = `primitive`; its operand then.
+/// The zeros of the result's type, for a sum of zeros.
+std::optional<Slot> zeros_of_zeros(const Simplifying& at);
+
+/// The operand of the step that defines the slot, where that step is of `primitive`.
 std::optional<Slot> operand_of(const Builder& builder, Slot slot, const std::string& primitive);
 
-/// Within a transpose rule: whether an operand that is not linear is zero, and therefore linear after all.
+/// Within a transpose rule: whether an operand that is not linear is zero, and therefore linear
+/// after all.
 bool is_zero(const Tensor& x);
 
 /// Small helpers for axis lists.

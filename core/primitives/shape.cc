@@ -15,8 +15,8 @@ using Kind = AttributeSpec::Kind;
 void require_length(const Typing& typing, const char* attribute, std::size_t rank) {
   const Shape& list = typing.attributes.shape(attribute);
   typing.require(list.size() == rank, [&] {
-    return Complaint{typing.primitive.name + ": " + attribute + " " + to_string(list) + " needs one entry for each axis of " +
-                     to_string(typing.operands[0])};
+    return Complaint{typing.primitive.name + ": " + attribute + " " + to_string(list) +
+                     " needs one entry for each axis of " + to_string(typing.operands[0])};
   });
 }
 
@@ -28,15 +28,20 @@ std::vector<TensorType> broadcast_type(const Typing& typing) {
   std::int64_t previous = -1;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const bool inside = previous < axes[i] && axes[i] < static_cast<std::int64_t>(shape.size());
-    const bool fits = inside && (x.shape[i] == 1 || x.shape[i] == shape[static_cast<std::size_t>(axes[i])]);
+    const bool fits =
+        inside && (x.shape[i] == 1 || x.shape[i] == shape[static_cast<std::size_t>(axes[i])]);
     typing.require(fits, [&] {
-      return Complaint{"broadcast_in_dim: " + to_string(x) + " does not fit " + to_string(shape) + " along axes " + to_string(axes),
+      return Complaint{"broadcast_in_dim: " + to_string(x) + " does not fit " + to_string(shape) +
+                           " along axes " + to_string(axes),
                        "axes ascend, and an extent is 1 or that of the result"};
     });
     previous = axes[i];
   }
-  typing.require(std::all_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent >= 0; }),
-                 [&] { return Complaint{"broadcast_in_dim: shape " + to_string(shape) + " has a negative extent"}; });
+  typing.require(
+      std::all_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent >= 0; }),
+      [&] {
+        return Complaint{"broadcast_in_dim: shape " + to_string(shape) + " has a negative extent"};
+      });
   return {x.dtype[shape]};
 }
 
@@ -47,7 +52,9 @@ void transpose_broadcast(const Transposing& at) {
   Shape repeated;
   for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(whole.size()); ++axis) {
     const auto found = std::find(axes.begin(), axes.end(), axis);
-    const bool kept = found != axes.end() && shape[static_cast<std::size_t>(found - axes.begin())] == whole[static_cast<std::size_t>(axis)];
+    const bool kept =
+        found != axes.end() && shape[static_cast<std::size_t>(found - axes.begin())] ==
+                                   whole[static_cast<std::size_t>(axis)];
     if (!kept) repeated.push_back(axis);
   }
   at.add(0, reshape(sum(at.ct[0], Axes(repeated)), shape));
@@ -56,9 +63,11 @@ void transpose_broadcast(const Transposing& at) {
 std::vector<TensorType> reshape_type(const Typing& typing) {
   const TensorType& x = typing.operands[0];
   const Shape& shape = typing.attributes.shape("shape");
-  const bool valid = std::all_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent >= 0; });
+  const bool valid =
+      std::all_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent >= 0; });
   typing.require(valid && element_count(shape) == x.size(), [&] {
-    return Complaint{"reshape: " + to_string(x) + " has " + std::to_string(x.size()) + " elements, " + to_string(shape) + " has " +
+    return Complaint{"reshape: " + to_string(x) + " has " + std::to_string(x.size()) +
+                         " elements, " + to_string(shape) + " has " +
                          std::to_string(element_count(shape)),
                      "one extent may be −1, to be computed"};
   });
@@ -71,8 +80,10 @@ std::vector<TensorType> transpose_type(const Typing& typing) {
   require_length(typing, "permutation", x.shape.size());
   Shape sorted = permutation;
   std::sort(sorted.begin(), sorted.end());
-  typing.require(sorted == iota_shape(x.shape.size()),
-                 [&] { return Complaint{"transpose: " + to_string(permutation) + " does not permute the axes of " + to_string(x)}; });
+  typing.require(sorted == iota_shape(x.shape.size()), [&] {
+    return Complaint{"transpose: " + to_string(permutation) + " does not permute the axes of " +
+                     to_string(x)};
+  });
   Shape shape;
   for (std::int64_t axis : permutation) shape.push_back(x.shape[static_cast<std::size_t>(axis)]);
   return {x.dtype[shape]};
@@ -86,7 +97,8 @@ Shape composed(const Shape& outer, const Shape& inner) {
 
 Shape inverse(const Shape& permutation) {
   Shape result(permutation.size());
-  for (std::size_t i = 0; i < permutation.size(); ++i) result[static_cast<std::size_t>(permutation[i])] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < permutation.size(); ++i)
+    result[static_cast<std::size_t>(permutation[i])] = static_cast<std::int64_t>(i);
   return result;
 }
 
@@ -114,7 +126,8 @@ std::optional<Slot> simplify_transpose(const Simplifying& at) {
   if (permutation == iota_shape(permutation.size())) return at.operands[0];
   if (const auto inner = operand_of(at.builder, at.operands[0], "transpose")) {
     const Shape first = at.builder.definition(at.operands[0])->attributes.shape("permutation");
-    return at.builder.append(at.primitive, {{"permutation", {composed(permutation, first)}}}, {*inner}, at.at);
+    return at.builder.append(at.primitive, {{"permutation", {composed(permutation, first)}}},
+                             {*inner}, at.at);
   }
   return moved_literal(at);
 }
@@ -127,10 +140,12 @@ std::vector<TensorType> slice_type(const Typing& typing) {
   const Shape& step = typing.attributes.shape("step");
   for (std::size_t i = 0; i < size.size(); ++i) {
     const std::int64_t last = start[i] + (size[i] - 1) * step[i];
-    const bool inside = size[i] == 0 || (0 <= start[i] && start[i] < x.shape[i] && 0 <= last && last < x.shape[i]);
+    const bool inside =
+        size[i] == 0 || (0 <= start[i] && start[i] < x.shape[i] && 0 <= last && last < x.shape[i]);
     typing.require(size[i] >= 0 && step[i] != 0 && inside, [&] {
-      return Complaint{"slice: start " + std::to_string(start[i]) + ", size " + std::to_string(size[i]) + ", step " +
-                       std::to_string(step[i]) + " leaves axis " + std::to_string(i) + " of " + to_string(x)};
+      return Complaint{"slice: start " + std::to_string(start[i]) + ", size " +
+                       std::to_string(size[i]) + ", step " + std::to_string(step[i]) +
+                       " leaves axis " + std::to_string(i) + " of " + to_string(x)};
     });
   }
   return {x.dtype[size]};
@@ -140,7 +155,8 @@ std::vector<TensorType> slice_type(const Typing& typing) {
 std::optional<Slot> simplify_slice(const Simplifying& at) {
   const Shape& step = at.attributes.shape("step");
   bool reverses = false;
-  for (std::size_t i = 0; i < step.size(); ++i) reverses = reverses || (step[i] < 0 && at.result.shape[i] > 1);
+  for (std::size_t i = 0; i < step.size(); ++i)
+    reverses = reverses || (step[i] < 0 && at.result.shape[i] > 1);
   if (!reverses && at.builder.type(at.operands[0]) == at.result) return at.operands[0];
   return moved_literal(at);
 }
@@ -148,21 +164,25 @@ std::optional<Slot> simplify_slice(const Simplifying& at) {
 std::vector<TensorType> pad_type(const Typing& typing) {
   const TensorType& x = typing.operands[0];
   typing.require(typing.operands[1] == x.dtype[{}], [&] {
-    return Complaint{"pad: the value is " + to_string(typing.operands[1]) + ", not " + to_string(x.dtype[{}])};
+    return Complaint{"pad: the value is " + to_string(typing.operands[1]) + ", not " +
+                     to_string(x.dtype[{}])};
   });
   for (const char* name : {"low", "high", "interior"}) {
     require_length(typing, name, x.shape.size());
     for (std::int64_t count : typing.attributes.shape(name)) {
       typing.require(count >= 0, [&] {
-        return Complaint{std::string("pad: ") + name + " " + to_string(typing.attributes.shape(name)) + " is negative",
+        return Complaint{std::string("pad: ") + name + " " +
+                             to_string(typing.attributes.shape(name)) + " is negative",
                          "slice takes elements away"};
       });
     }
   }
   Shape shape;
   for (std::size_t i = 0; i < x.shape.size(); ++i) {
-    const std::int64_t between = std::max<std::int64_t>(x.shape[i] - 1, 0) * typing.attributes.shape("interior")[i];
-    shape.push_back(typing.attributes.shape("low")[i] + x.shape[i] + between + typing.attributes.shape("high")[i]);
+    const std::int64_t between =
+        std::max<std::int64_t>(x.shape[i] - 1, 0) * typing.attributes.shape("interior")[i];
+    shape.push_back(typing.attributes.shape("low")[i] + x.shape[i] + between +
+                    typing.attributes.shape("high")[i]);
   }
   return {x.dtype[shape]};
 }
@@ -191,14 +211,16 @@ std::vector<TensorType> concat_type(const Typing& typing) {
   require_dtypes(typing);
   const std::int64_t axis = typing.attributes.integer("axis");
   TensorType result = typing.operands[0];
-  typing.require(0 <= axis && axis < result.rank(),
-                 [&] { return Complaint{"concat: axis " + std::to_string(axis) + " of " + to_string(result)}; });
+  typing.require(0 <= axis && axis < result.rank(), [&] {
+    return Complaint{"concat: axis " + std::to_string(axis) + " of " + to_string(result)};
+  });
   const auto i = static_cast<std::size_t>(axis);
   for (const TensorType& operand : typing.operands.subspan(1)) {
     TensorType expected = operand;
     if (operand.shape.size() == result.shape.size()) expected.shape[i] = result.shape[i];
     typing.require(expected == result, [&] {
-      return Complaint{"concat: extents differ besides axis " + std::to_string(axis) + ": " + list_types(typing.operands)};
+      return Complaint{"concat: extents differ besides axis " + std::to_string(axis) + ": " +
+                       list_types(typing.operands)};
     });
     result.shape[i] += operand.shape[i];
   }
@@ -210,7 +232,8 @@ void transpose_concat(const Transposing& at) {
   Shape start(at.types[0].shape.size(), 0);
   for (std::size_t i = 0; i < at.types.size(); ++i) {
     if (at.linear[i]) {
-      at.add(i, slice(at.ct[0], at.types[i].shape[axis] ? start : Shape(start.size(), 0), at.types[i].shape, Shape(start.size(), 1)));
+      at.add(i, slice(at.ct[0], at.types[i].shape[axis] ? start : Shape(start.size(), 0),
+                      at.types[i].shape, Shape(start.size(), 1)));
     } else if (!is_zero(at.x[i])) {
       at.not_linear("one part does not depend on the input, so the result is only affine");
     }
@@ -229,20 +252,24 @@ void add_shape_primitives(PrimitiveTable& table) {
              .transpose = transpose_broadcast,
              .shapes = "s → shape",
              .formula = "broadcast_in_dim dx"});
-  table.add({.name = "reshape",
-             .attributes = {{"shape", Kind::shape}},
-             .type = reshape_type,
-             .simplify = simplify_reshape,
-             .derivative = linear_in(1),
-             .transpose = [](const Transposing& at) { at.add(0, reshape(at.ct[0], at.types[0].shape)); },
-             .shapes = "s → shape",
-             .formula = "reshape dx"});
+  table.add(
+      {.name = "reshape",
+       .attributes = {{"shape", Kind::shape}},
+       .type = reshape_type,
+       .simplify = simplify_reshape,
+       .derivative = linear_in(1),
+       .transpose = [](const Transposing& at) { at.add(0, reshape(at.ct[0], at.types[0].shape)); },
+       .shapes = "s → shape",
+       .formula = "reshape dx"});
   table.add({.name = "transpose",
              .attributes = {{"permutation", Kind::shape}},
              .type = transpose_type,
              .simplify = simplify_transpose,
              .derivative = linear_in(1),
-             .transpose = [](const Transposing& at) { at.add(0, transpose(at.ct[0], inverse(at.attributes.shape("permutation")))); },
+             .transpose =
+                 [](const Transposing& at) {
+                   at.add(0, transpose(at.ct[0], inverse(at.attributes.shape("permutation"))));
+                 },
              .shapes = "s → s permuted",
              .formula = "transpose dx"});
   table.add({.name = "slice",
@@ -253,8 +280,9 @@ void add_shape_primitives(PrimitiveTable& table) {
              // One step that writes into the accumulator: n reads of single elements cost O(n).
              .transpose =
                  [](const Transposing& at) {
-                   at.accumulators[0] = update_slice(at.accumulator(0), at.ct[0], at.attributes.shape("start"),
-                                                     at.attributes.shape("step"), Combine::add);
+                   at.accumulators[0] =
+                       update_slice(at.accumulator(0), at.ct[0], at.attributes.shape("start"),
+                                    at.attributes.shape("step"), Combine::add);
                  },
              .shapes = "s → size",
              .formula = "slice dx"});

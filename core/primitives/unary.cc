@@ -12,7 +12,9 @@ using Coefficient = Tensor (*)(const Tensor& x, const Tensor& y);
 
 /// d f (x)(dx) = f′(x)·dx
 DerivativeRule scaled_by(Coefficient coefficient) {
-  return [coefficient](const Linearizing& at) -> std::vector<Tensor> { return {scale(coefficient(at.x[0], at.y[0]), at.dx[0])}; };
+  return [coefficient](const Linearizing& at) -> std::vector<Tensor> {
+    return {scale(coefficient(at.x[0], at.y[0]), at.dx[0])};
+  };
 }
 
 struct Row {
@@ -22,32 +24,43 @@ struct Row {
   double cost_factor;
 };
 
-/// Functions on floats. x is the operand and y the result; the formula is what the table in the documentation shows.
+/// Functions on floats. x is the operand and y the result; the formula is what the table in the
+/// documentation shows.
 constexpr Row float_functions[] = {
-    {"sqrt", [](const Tensor&, const Tensor& y) { return 0.5 / y; }, "½/y · dx", 4},
-    {"rsqrt", [](const Tensor& x, const Tensor& y) { return -0.5 * (y / x); }, "−½·y/x · dx", 5},
+    {"sqrt", [](const Tensor&, const Tensor& y) { return 0.5 / y; }, "½/y · dx", 4.5},
+    {"rsqrt", [](const Tensor& x, const Tensor& y) { return -0.5 * (y / x); }, "−½·y/x · dx", 6},
     {"exp", [](const Tensor&, const Tensor& y) { return y; }, "y · dx", 4},
-    {"expm1", [](const Tensor&, const Tensor& y) { return y + 1; }, "(y + 1) · dx", 4},
-    {"log", [](const Tensor& x, const Tensor&) { return 1 / x; }, "1/x · dx", 4},
-    {"log1p", [](const Tensor& x, const Tensor&) { return 1 / (1 + x); }, "1/(1 + x) · dx", 5},
+    {"expm1", [](const Tensor&, const Tensor& y) { return y + 1; }, "(y + 1) · dx", 4.5},
+    {"log", [](const Tensor& x, const Tensor&) { return 1 / x; }, "1/x · dx", 4.5},
+    {"log1p", [](const Tensor& x, const Tensor&) { return 1 / (1 + x); }, "1/(1 + x) · dx", 6},
     {"sin", [](const Tensor& x, const Tensor&) { return cos(x); }, "cos x · dx", 4},
-    {"cos", [](const Tensor& x, const Tensor&) { return -sin(x); }, "−sin x · dx", 4},
-    {"tan", [](const Tensor&, const Tensor& y) { return 1 + y * y; }, "(1 + y²) · dx", 5},
-    {"asin", [](const Tensor& x, const Tensor&) { return rsqrt((1 - x) * (1 + x)); }, "1/√(1 − x²) · dx", 7},
-    {"acos", [](const Tensor& x, const Tensor&) { return -rsqrt((1 - x) * (1 + x)); }, "−1/√(1 − x²) · dx", 8},
-    {"atan", [](const Tensor& x, const Tensor&) { return 1 / (1 + x * x); }, "1/(1 + x²) · dx", 6},
+    {"cos", [](const Tensor& x, const Tensor&) { return -sin(x); }, "−sin x · dx", 4.5},
+    {"tan", [](const Tensor&, const Tensor& y) { return 1 + y * y; }, "(1 + y²) · dx", 6},
+    {"asin", [](const Tensor& x, const Tensor&) { return rsqrt((1 - x) * (1 + x)); },
+     "1/√(1 − x²) · dx", 8.5},
+    {"acos", [](const Tensor& x, const Tensor&) { return -rsqrt((1 - x) * (1 + x)); },
+     "−1/√(1 − x²) · dx", 9.5},
+    {"atan", [](const Tensor& x, const Tensor&) { return 1 / (1 + x * x); }, "1/(1 + x²) · dx",
+     7.5},
     {"sinh", [](const Tensor& x, const Tensor&) { return cosh(x); }, "cosh x · dx", 4},
     {"cosh", [](const Tensor& x, const Tensor&) { return sinh(x); }, "sinh x · dx", 4},
-    {"tanh", [](const Tensor&, const Tensor& y) { return (1 - y) * (1 + y); }, "(1 − y²) · dx", 6},
-    {"asinh", [](const Tensor& x, const Tensor&) { return rsqrt(1 + x * x); }, "1/√(1 + x²) · dx", 6},
-    {"acosh", [](const Tensor& x, const Tensor&) { return rsqrt((x - 1) * (x + 1)); }, "1/√(x² − 1) · dx", 7},
-    {"atanh", [](const Tensor& x, const Tensor&) { return 1 / ((1 - x) * (1 + x)); }, "1/(1 − x²) · dx", 7},
-    {"logistic", [](const Tensor&, const Tensor& y) { return y * (1 - y); }, "y·(1 − y) · dx", 5},
-    {"erf", [](const Tensor& x, const Tensor&) { return std::numbers::inv_sqrtpi * 2 * exp(-(x * x)); }, "2/√π·e^(−x²) · dx", 7},
+    {"tanh", [](const Tensor&, const Tensor& y) { return (1 - y) * (1 + y); }, "(1 − y²) · dx",
+     7.5},
+    {"asinh", [](const Tensor& x, const Tensor&) { return rsqrt(1 + x * x); }, "1/√(1 + x²) · dx",
+     7},
+    {"acosh", [](const Tensor& x, const Tensor&) { return rsqrt((x - 1) * (x + 1)); },
+     "1/√(x² − 1) · dx", 8.5},
+    {"atanh", [](const Tensor& x, const Tensor&) { return 1 / ((1 - x) * (1 + x)); },
+     "1/(1 − x²) · dx", 9},
+    {"logistic", [](const Tensor&, const Tensor& y) { return y * (1 - y); }, "y·(1 − y) · dx", 6},
+    {"erf",
+     [](const Tensor& x, const Tensor&) { return std::numbers::inv_sqrtpi * 2 * exp(-(x * x)); },
+     "2/√π·e^(−x²) · dx", 8},
 };
 
 std::optional<Slot> negation_of_negation(const Simplifying& at) {
-  if (const Attribute* value = at.builder.literal(at.operands[0]); value && at.result.dtype.is_float()) {
+  if (const Attribute* value = at.builder.literal(at.operands[0]);
+      value && at.result.dtype.is_float()) {
     return append_literal(at.builder, {-number<double>(*value)}, at.result, at.at);
   }
   return operand_of(at.builder, at.operands[0], at.primitive.name);
@@ -55,7 +68,8 @@ std::optional<Slot> negation_of_negation(const Simplifying& at) {
 
 /// f ∘ f = f
 std::optional<Slot> idempotent(const Simplifying& at) {
-  return operand_of(at.builder, at.operands[0], at.primitive.name) ? std::optional(at.operands[0]) : std::nullopt;
+  return operand_of(at.builder, at.operands[0], at.primitive.name) ? std::optional(at.operands[0])
+                                                                   : std::nullopt;
 }
 
 Primitive unary(const char* name, DtypeSet dtypes) {
@@ -101,32 +115,44 @@ void add_unary_primitives(PrimitiveTable& table) {
     table.add(std::move(p));
   }
 
-  table.add({.name = "is_finite",
-             .dtypes = floats,
-             .type = [](const Typing& typing) { return std::vector{bool_[elementwise_type(typing).shape]}; },
-             .no_derivative = "the result is bool",
-             .cost_factor = 1,
-             .shapes = "s → bool s"});
-  table.add({.name = "not",
-             .dtypes = booleans | integers,
-             .type = same_type,
-             .simplify = [](const Simplifying& at) { return operand_of(at.builder, at.operands[0], "not"); },
-             .no_derivative = "bits do not vary",
-             .cost_factor = 1,
-             .shapes = "s → s"});
+  table.add(
+      {.name = "is_finite",
+       .dtypes = floats,
+       .type =
+           [](const Typing& typing) { return std::vector{bool_[elementwise_type(typing).shape]}; },
+       .no_derivative = "the result is bool",
+       .cost_factor = 1,
+       .shapes = "s → bool s"});
+  table.add(
+      {.name = "not",
+       .dtypes = booleans | integers,
+       .type = same_type,
+       .simplify =
+           [](const Simplifying& at) { return operand_of(at.builder, at.operands[0], "not"); },
+       .no_derivative = "bits do not vary",
+       .cost_factor = 1,
+       .shapes = "s → s"});
 
   table.add({.name = "convert",
              .attributes = {{"dtype", AttributeSpec::Kind::dtype}},
-             .type = [](const Typing& typing) { return std::vector{typing.attributes.dtype("dtype")[typing.operands[0].shape]}; },
+             .type =
+                 [](const Typing& typing) {
+                   return std::vector{typing.attributes.dtype("dtype")[typing.operands[0].shape]};
+                 },
              .simplify = [](const Simplifying& at) -> std::optional<Slot> {
                if (at.builder.type(at.operands[0]) == at.result) return at.operands[0];
                const Attribute* value = at.builder.literal(at.operands[0]);
-               return value ? std::optional(append_literal(at.builder, *value, at.result, at.at)) : std::nullopt;
+               return value ? std::optional(append_literal(at.builder, *value, at.result, at.at))
+                            : std::nullopt;
              },
-             .derivative = [](const Linearizing& at) { return std::vector{convert(at.dx[0], at.attributes.dtype("dtype"))}; },
+             .derivative =
+                 [](const Linearizing& at) {
+                   return std::vector{convert(at.dx[0], at.attributes.dtype("dtype"))};
+                 },
              .transpose =
                  [](const Transposing& at) {
-                   if (!at.types[0].dtype.is_float()) at.not_linear("a conversion from " + to_string(at.types[0].dtype) + " rounds");
+                   if (!at.types[0].dtype.is_float())
+                     at.not_linear("a conversion from " + to_string(at.types[0].dtype) + " rounds");
                    at.add(0, convert(at.ct[0], at.types[0].dtype));
                  },
              .shapes = "s → s",
@@ -137,10 +163,12 @@ void add_unary_primitives(PrimitiveTable& table) {
                  [](const Typing& typing) {
                    const Dtype to = typing.attributes.dtype("dtype");
                    const TensorType& from = typing.operands[0];
-                   typing.require(to.size() == from.dtype.size() && to.is_bool() == from.dtype.is_bool(), [&] {
-                     return Complaint{"bitcast: " + to_string(from) + " to " + to_string(to) + ": the sizes of elements differ",
-                                      "bitcast keeps the bits; convert keeps the value"};
-                   });
+                   typing.require(
+                       to.size() == from.dtype.size() && to.is_bool() == from.dtype.is_bool(), [&] {
+                         return Complaint{"bitcast: " + to_string(from) + " to " + to_string(to) +
+                                              ": the sizes of elements differ",
+                                          "bitcast keeps the bits; convert keeps the value"};
+                       });
                    return std::vector{to[from.shape]};
                  },
              .no_derivative = "bits do not vary smoothly; convert keeps the value",

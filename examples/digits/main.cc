@@ -1,5 +1,4 @@
 // examples/digits/main.cc -- a model written as a lambda learns to read handwritten digits
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -7,8 +6,8 @@
 #include <numeric>
 #include <random>
 
-#include <hom/categories/graph.h>
-#include <hom/core/parameters.h>
+#include <CLI/CLI.hpp>
+
 #include <hom/examples/digits/data.h>
 #include <hom/examples/support/plot.h>
 #include <hom/examples/support/progress.h>
@@ -19,9 +18,8 @@ using namespace hom;
 namespace {
 
 struct Affine {
-  BOOST_HANA_DEFINE_STRUCT(Affine,
-                           (Tensor, weight),   // f32[inputs, outputs]
-                           (Tensor, bias));    // f32[outputs]
+  BOOST_HANA_DEFINE_STRUCT(Affine, (Tensor, weight),  // f32[inputs, outputs]
+                           (Tensor, bias));           // f32[outputs]
 };
 
 /// A perceptron with one hidden layer.
@@ -37,7 +35,9 @@ struct Adam {
 const auto affine = [](const Affine& p, Tensor x) { return matmul(x, p.weight) + p.bias; };
 
 /// Images f32[n, 64] to scores f32[n, 10].
-const auto forward = [](const Perceptron& p, Tensor images) { return affine(p.output, relu(affine(p.hidden, images))); };
+const auto forward = [](const Perceptron& p, Tensor images) {
+  return affine(p.output, relu(affine(p.hidden, images)));
+};
 
 const auto loss = [](const Perceptron& p, Tensor images, Tensor labels) {
   return cross_entropy(named("forward", forward)(p, images), labels);
@@ -54,18 +54,24 @@ struct Step {
   Adam adam;
 };
 
-Step adam_step(const Perceptron& parameters, const Perceptron& gradient, const Adam& adam, double rate) {
+Step adam_step(const Perceptron& parameters, const Perceptron& gradient, const Adam& adam,
+               double rate) {
   constexpr double decay_mean = 0.9;
   constexpr double decay_variance = 0.999;
   const Tensor step = adam.step + 1;
-  const Perceptron mean = tree_map([&](Tensor m, Tensor g) { return decay_mean * m + (1 - decay_mean) * g; }, adam.mean, gradient);
-  const Perceptron variance =
-      tree_map([&](Tensor v, Tensor g) { return decay_variance * v + (1 - decay_variance) * g * g; }, adam.variance, gradient);
+  const Perceptron mean =
+      tree_map([&](Tensor m, Tensor g) { return decay_mean * m + (1 - decay_mean) * g; }, adam.mean,
+               gradient);
+  const Perceptron variance = tree_map(
+      [&](Tensor v, Tensor g) { return decay_variance * v + (1 - decay_variance) * g * g; },
+      adam.variance, gradient);
   const Tensor scale_mean = 1 / (1 - pow(decay_mean, step));
   const Tensor scale_variance = 1 / (1 - pow(decay_variance, step));
   const Perceptron updated = tree_map(
-      [&](Tensor w, Tensor m, Tensor v) { return w - rate * (m * scale_mean) / (sqrt(v * scale_variance) + 1e-8); }, parameters,
-      mean, variance);
+      [&](Tensor w, Tensor m, Tensor v) {
+        return w - rate * (m * scale_mean) / (sqrt(v * scale_variance) + 1e-8);
+      },
+      parameters, mean, variance);
   return {updated, {mean, variance, step}};
 }
 
@@ -75,7 +81,8 @@ struct Examples {
 };
 
 Examples tensors_of(const Digits& digits) {
-  return {tensor(digits.pixels, {digits.count, kDigitPixels}), tensor(digits.labels, {digits.count})};
+  return {tensor(digits.pixels, {digits.count, kDigitPixels}),
+          tensor(digits.labels, {digits.count})};
 }
 
 /// The share of images whose highest score is the right class.
@@ -106,7 +113,8 @@ struct Settings {
   double rate = 3e-3;
 };
 
-Perceptron train(const Settings& settings, const Perceptron& initial, const Examples& examples, Series& curve) {
+Perceptron train(const Settings& settings, const Perceptron& initial, const Examples& examples,
+                 Series& curve) {
   Perceptron parameters = initial;
   const auto like_zero = [](Tensor w) { return zeros_like(w); };
   Adam adam{tree_map(like_zero, parameters), tree_map(like_zero, parameters), tensor(0.0f, f32)};
@@ -123,12 +131,15 @@ Perceptron train(const Settings& settings, const Perceptron& initial, const Exam
   for (std::int64_t step = 0; step < steps; ++step) {
     const std::int64_t batch = step % batches;
     if (batch == 0) {
-      // Fisher and Yates with our own division, so that the order is the same with every standard library.
-      for (std::size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random() % (i + 1)]);
+      // Fisher and Yates with our own division, so that the order is the same with every standard
+      // library.
+      for (std::size_t i = order.size() - 1; i > 0; --i)
+        std::swap(order[i], order[random() % (i + 1)]);
     }
     const auto first = order.begin() + batch * settings.batch;
     const Tensor rows = tensor(std::vector<std::int64_t>(first, first + settings.batch));
-    const auto [value, gradient] = value_and_grad(loss)(parameters, take(examples.images, rows), take(examples.labels, rows));
+    const auto [value, gradient] =
+        value_and_grad(loss)(parameters, take(examples.images, rows), take(examples.labels, rows));
     // The rate falls along a half cosine to 0.
     const double phase = static_cast<double>(step) / static_cast<double>(steps);
     const double rate = settings.rate * 0.5 * (1 + std::cos(phase * 3.141592653589793));
@@ -141,8 +152,10 @@ Perceptron train(const Settings& settings, const Perceptron& initial, const Exam
     progress.update(step + 1, [&] {
       train_accuracy = accuracy(parameters, examples);
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-      const auto speed = static_cast<std::int64_t>(static_cast<double>((step + 1) * settings.batch) / elapsed.count());
-      return std::vector{fixed("loss", running_loss), "accuracy " + percent(train_accuracy), std::to_string(speed) + " examples/s"};
+      const auto speed = static_cast<std::int64_t>(
+          static_cast<double>((step + 1) * settings.batch) / elapsed.count());
+      return std::vector{fixed("loss", running_loss), "accuracy " + percent(train_accuracy),
+                         std::to_string(speed) + " examples/s"};
     });
   }
   progress.finish();
@@ -163,18 +176,25 @@ void run(const Settings& settings) {
 
   std::filesystem::create_directories(settings.out);
   const std::string graph_path = settings.out + "/derivative.svg";
-  save_svg(graph(value_and_grad(loss), initial, f32[{settings.batch, kDigitPixels}], i32[{settings.batch}]), graph_path);
+  save_svg(graph(value_and_grad(loss), initial, f32[{settings.batch, kDigitPixels}],
+                 i32[{settings.batch}]),
+           graph_path);
 
   Series curve{"training loss", {}, {}};
   const Perceptron trained = train(settings, initial, train_examples, curve);
   const std::string plot_path = settings.out + "/loss.svg";
-  save_text(plot_path, line_plot({.title = "Learning to read digits", .x_label = "step", .y_label = "cross-entropy", .series = {curve}, .log_y = true}));
+  save_text(plot_path, line_plot({.title = "Learning to read digits",
+                                  .x_label = "step",
+                                  .y_label = "cross-entropy",
+                                  .series = {curve},
+                                  .log_y = true}));
 
   const std::string parameters_path = settings.out + "/parameters.npz";
   save_npz(parameters_path, trained);
   const Perceptron loaded = load_npz(parameters_path, initial);
   for (std::size_t i = 0; i < leaves(trained).size(); ++i) {
-    if (!array_equal(leaves(trained)[i], leaves(loaded)[i])) throw Error(parameters_path + ": loads other parameters than were saved");
+    if (!array_equal(leaves(trained)[i], leaves(loaded)[i]))
+      throw Error(parameters_path + ": loads other parameters than were saved");
   }
 
   std::cout << "train accuracy " << percent(accuracy(loaded, train_examples)) << "\n"
@@ -189,13 +209,25 @@ void run(const Settings& settings) {
 int main(int argc, char** argv) {
   Settings settings;
   CLI::App app("Trains a perceptron on 1,797 handwritten digits and draws its derivative.");
-  app.add_option("--out", settings.out, "folder for pictures and parameters")->capture_default_str();
-  app.add_option("--data", settings.data, "gzipped CSV: 64 pixels and the class on each line")->capture_default_str();
-  app.add_option("--seed", settings.seed, "of the split, the initial weights and the order of batches")->capture_default_str();
-  app.add_option("--hidden", settings.hidden, "hidden units")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("--epochs", settings.epochs, "passes over the training digits")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("--batch", settings.batch, "digits in a step")->capture_default_str()->check(CLI::Range(1, 1437));
-  app.add_option("--rate", settings.rate, "learning rate of Adam at the start")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--out", settings.out, "folder for pictures and parameters")
+      ->capture_default_str();
+  app.add_option("--data", settings.data, "gzipped CSV: 64 pixels and the class on each line")
+      ->capture_default_str();
+  app.add_option("--seed", settings.seed,
+                 "of the split, the initial weights and the order of batches")
+      ->capture_default_str();
+  app.add_option("--hidden", settings.hidden, "hidden units")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--epochs", settings.epochs, "passes over the training digits")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--batch", settings.batch, "digits in a step")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1437));
+  app.add_option("--rate", settings.rate, "learning rate of Adam at the start")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   try {
     run(settings);

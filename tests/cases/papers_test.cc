@@ -1,9 +1,12 @@
-// tests/cases/papers_test.cc -- what the papers compute by hand, and what went wrong in systems that came before
+// tests/cases/papers_test.cc -- what the papers compute by hand, and what went wrong in systems
+// that came before
 //
-// Elliott 2017 is "Compiling to Categories", Elliott 2018 "The Simple Essence of Automatic Differentiation".
+// Elliott 2017 is "Compiling to Categories", Elliott 2018 "The Simple Essence of Automatic
+// Differentiation".
 #include <cmath>
 #include <numbers>
 #include <tuple>
+#include <utility>
 
 #include "support.h"
 
@@ -18,7 +21,8 @@ const auto sqr = [](Tensor x) { return x * x; };
 const auto mag_sqr = [](Tensor x, Tensor y) { return x * x + y * y; };
 const auto cos_sin_prod = [](Tensor x, Tensor y) { return std::tuple{cos(x * y), sin(x * y)}; };
 
-/// Steps built may not be many times the steps that are left (the Haskell original built 5,200 nodes to draw 7).
+/// Steps built may not be many times the steps that are left (the Haskell original built 5,200
+/// nodes to draw 7).
 void expect_built_lean(const Program& program) {
   EXPECT_LE(program.steps_built(), 10 * program.step_count()) << to_text(program);
 }
@@ -129,7 +133,8 @@ TEST(Papers, a_shared_subexpression_is_computed_once) {
   EXPECT_TRUE(near(dz, 0.9654825811012627));
   const Program p = program(f, real, real, real);
   EXPECT_EQ(operations_of(p).count, (Counts{{"sin", 1}, {"mul", 2}, {"atan2", 1}, {"add", 1}}));
-  EXPECT_EQ(operations_of(program(value_and_grad(f, wrt<0, 1, 2>), real, real, real)).count["sin"], 1);
+  EXPECT_EQ(operations_of(program(value_and_grad(f, wrt<0, 1, 2>), real, real, real)).count["sin"],
+            1);
 }
 
 // Elliott 2018 and the functional-pearl tradition: n doublings must not cost 2ⁿ.
@@ -164,11 +169,13 @@ TEST(Papers, n_doublings_are_n_operations_in_evaluation_jvp_and_vjp) {
   }
 }
 
-// Ten levels of eight nodes; each node is a product of a coefficient and the sum of the eight before, so there are 8¹⁰
-// paths. The coefficients of a level add up to 2, which makes the last sum 2¹⁰·x.
+// Ten levels of eight nodes; each node is a product of a coefficient and the sum of the eight
+// before, so there are 8¹⁰ paths. The coefficients of a level add up to 2, which makes the last sum
+// 2¹⁰·x.
 
 TEST(Papers, ten_levels_of_sums_of_eight_products_are_linear_work) {
-  const std::vector<double> coefficients{1. / 8, 1. / 4, 3. / 8, 1. / 2, 1. / 16, 3. / 16, 5. / 32, 11. / 32};
+  const std::vector<double> coefficients{1. / 8,  1. / 4,  3. / 8,  1. / 2,
+                                         1. / 16, 3. / 16, 5. / 32, 11. / 32};
   const auto f = [&](Tensor x) {
     for (int level = 0; level < 10; ++level) {
       std::vector<Tensor> nodes;
@@ -221,7 +228,9 @@ TEST(Papers, nested_derivatives_are_not_confused) {
   const auto derivative = [](auto f) { return [f](Tensor x) { return jvp(f)(x, 1.0).second; }; };
   const auto reverse = [](auto f) { return grad(f); };
   const auto confused_by = [](auto outer, auto inner) {
-    return outer([inner](Tensor x) { return x * inner([x](Tensor y) { return x * y; })(Tensor(2.0)); })(Tensor(1.0));
+    return outer([inner](Tensor x) {
+      return x * inner([x](Tensor y) { return x * y; })(Tensor(2.0));
+    })(Tensor(1.0));
   };
   EXPECT_TRUE(near(confused_by(derivative, derivative), 2));
   EXPECT_TRUE(near(confused_by(derivative, reverse), 2));
@@ -229,7 +238,9 @@ TEST(Papers, nested_derivatives_are_not_confused) {
   EXPECT_TRUE(near(confused_by(reverse, reverse), 2));
   // The paper's own: d/dx (x · d/dy (x + y)) is 1; confused, it would be 2.
   const auto sum_inside = [&](auto outer, auto inner) {
-    return outer([inner](Tensor x) { return x * inner([x](Tensor y) { return x + y; })(Tensor(1.0)); })(Tensor(1.0));
+    return outer([inner](Tensor x) {
+      return x * inner([x](Tensor y) { return x + y; })(Tensor(1.0));
+    })(Tensor(1.0));
   };
   EXPECT_TRUE(near(sum_inside(derivative, derivative), 1));
   EXPECT_TRUE(near(sum_inside(derivative, reverse), 1));
@@ -261,7 +272,8 @@ TEST(Papers, a_hessian_times_a_vector_in_four_ways) {
   const Tensor forward_over_reverse = jvp(grad(f))(x, v).second;
   const Tensor reverse_over_forward = grad(along_v)(x);
   const Tensor reverse_over_reverse = grad(dot_v)(x);
-  for (const Tensor& product : {forward_over_reverse, reverse_over_forward, reverse_over_reverse, hvp(f)(x, v)}) {
+  for (const Tensor& product :
+       {forward_over_reverse, reverse_over_forward, reverse_over_reverse, hvp(f)(x, v)}) {
     EXPECT_TRUE(near(product, expected, 1e-6));
     EXPECT_TRUE(near(product, exact));
   }

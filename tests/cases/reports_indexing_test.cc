@@ -1,4 +1,5 @@
-// tests/cases/reports_indexing_test.cc -- segments, scatter and gather out of range, windows, shapes that differ
+// tests/cases/reports_indexing_test.cc -- segments, scatter and gather out of range, windows,
+// shapes that differ
 //
 // Each test names the row of README.md that it reproduces, and adds relatives of that row.
 #include <cmath>
@@ -22,12 +23,16 @@ Tensor counting(const Shape& shape, Dtype dtype = f64) {
 TEST(Reports, segments_drop_ids_out_of_range_in_value_and_gradient) {
   for (const Dtype dtype : float_dtypes) {
     for (const Dtype id_dtype : {i32, i64}) {
-      const auto f = [=](Tensor data) { return segment_sum(data, tensor({2, 3}).astype(id_dtype), 2); };
+      const auto f = [=](Tensor data) {
+        return segment_sum(data, tensor({2, 3}).astype(id_dtype), 2);
+      };
       const Tensor zero = zeros({2}, dtype);
       EXPECT_TRUE(near(f(zero), {0, 0}));
       EXPECT_TRUE(near(jacobian_in_both_modes(f, zero), {0, 0, 0, 0}));
       EXPECT_TRUE(near(gradient([&](Tensor x) { return sum(f(x)); }, zero), {0, 0}));
-      const auto negative = [=](Tensor data) { return segment_sum(data, tensor({-1, 1, 0}).astype(id_dtype), 2); };
+      const auto negative = [=](Tensor data) {
+        return segment_sum(data, tensor({-1, 1, 0}).astype(id_dtype), 2);
+      };
       const Tensor data = vector_of({5, 7, 11}, dtype);
       EXPECT_TRUE(near(negative(data), {11, 7}));
       EXPECT_TRUE(near(jacobian_in_both_modes(negative, data), {0, 0, 1, 0, 1, 0}));
@@ -55,7 +60,9 @@ TEST(Reports, every_segment_reduction_drops_ids_out_of_range) {
 TEST(Reports, gather_and_scatter_out_of_range_follow_their_mode) {
   const Tensor x = tensor({10.0, 20.0, 30.0});
   const Tensor indices = tensor({{-1}, {1}, {3}});
-  const auto read = [&](Bounds bounds) { return [&, bounds](Tensor a) { return gather(a, indices, {0}, bounds); }; };
+  const auto read = [&](Bounds bounds) {
+    return [&, bounds](Tensor a) { return gather(a, indices, {0}, bounds); };
+  };
   EXPECT_TRUE(near(read(Bounds::clip)(x), {10, 20, 30}));
   EXPECT_TRUE(near(read(Bounds::drop)(x), {0, 20, 0}));
   EXPECT_THROW(read(Bounds::check)(x), Error);
@@ -64,14 +71,18 @@ TEST(Reports, gather_and_scatter_out_of_range_follow_their_mode) {
   EXPECT_THROW(jacobian(read(Bounds::check))(x), Error);
 
   const auto write = [&](Bounds bounds) {
-    return [&, bounds](Tensor updates) { return scatter(x, indices, updates, {0}, Combine::add, bounds); };
+    return [&, bounds](Tensor updates) {
+      return scatter(x, indices, updates, {0}, Combine::add, bounds);
+    };
   };
   const Tensor updates = tensor({1.0, 2.0, 3.0});
   EXPECT_TRUE(near(write(Bounds::clip)(updates), {11, 22, 33}));
   EXPECT_TRUE(near(write(Bounds::drop)(updates), {10, 22, 30}));
   EXPECT_THROW(write(Bounds::check)(updates), Error);
-  EXPECT_TRUE(near(jacobian_in_both_modes(write(Bounds::clip), updates), {1, 0, 0, 0, 1, 0, 0, 0, 1}));
-  EXPECT_TRUE(near(jacobian_in_both_modes(write(Bounds::drop), updates), {0, 0, 0, 0, 1, 0, 0, 0, 0}));
+  EXPECT_TRUE(
+      near(jacobian_in_both_modes(write(Bounds::clip), updates), {1, 0, 0, 0, 1, 0, 0, 0, 1}));
+  EXPECT_TRUE(
+      near(jacobian_in_both_modes(write(Bounds::drop), updates), {0, 0, 0, 0, 1, 0, 0, 0, 0}));
 }
 
 // Row 60.
@@ -81,7 +92,9 @@ TEST(Reports, scatter_max_with_a_clipped_index_has_a_finite_gradient) {
     const Tensor x = vector_of({1, 2, 3}, dtype);
     const Tensor updates = vector_of({5, 0, 3}, dtype);
     const Tensor indices = tensor({{7}, {0}, {-4}});  // clipped: 2, 0, 0
-    const auto f = [&](Tensor a, Tensor b) { return sum(scatter(a, indices, b, {0}, Combine::max, Bounds::clip)); };
+    const auto f = [&](Tensor a, Tensor b) {
+      return sum(scatter(a, indices, b, {0}, Combine::max, Bounds::clip));
+    };
     EXPECT_TRUE(near(scatter(x, indices, updates, {0}, Combine::max, Bounds::clip), {3, 2, 5}));
     const auto [dx, dupdates] = gradients(f, x, updates);
     EXPECT_TRUE(near(dx, {0, 1, 0}));
@@ -98,7 +111,9 @@ TEST(Reports, scatter_min_and_mul_with_a_clipped_index_have_finite_gradients) {
   const Tensor updates = tensor({5.0, 0.0, 2.0});
   const Tensor indices = tensor({{9}, {1}, {1}});
   const auto by = [&](Combine combine) {
-    return [&, combine](Tensor a, Tensor b) { return sum(scatter(a, indices, b, {0}, combine, Bounds::clip)); };
+    return [&, combine](Tensor a, Tensor b) {
+      return sum(scatter(a, indices, b, {0}, combine, Bounds::clip));
+    };
   };
   const auto least = gradients(by(Combine::min), x, updates);
   EXPECT_TRUE(near(least[0], {1, 0.5, 1}));
@@ -127,12 +142,17 @@ TEST(Reports, gradients_of_products_with_zeros_need_no_division) {
   EXPECT_TRUE(near(gradient(product, tensor({2.0, 3.0, 4.0})), {12, 8, 6}));
   EXPECT_TRUE(near(gradient(product, tensor({0.0, 3.0, 4.0})), {12, 0, 0}));
   EXPECT_TRUE(near(gradient(product, tensor({0.0, 3.0, 0.0})), {0, 0, 0}));
-  EXPECT_TRUE(near(second_derivative(product, tensor({0.0, 3.0, 0.0})), {0, 0, 3, 0, 0, 0, 3, 0, 0}));
+  EXPECT_TRUE(
+      near(second_derivative(product, tensor({0.0, 3.0, 0.0})), {0, 0, 3, 0, 0, 0, 3, 0, 0}));
   const auto running = [](Tensor x) { return cumprod(x); };
-  EXPECT_TRUE(near(jacobian_in_both_modes(running, tensor({2.0, 0.0, 4.0})), {1, 0, 0, 0, 2, 0, 0, 8, 0}));
+  EXPECT_TRUE(
+      near(jacobian_in_both_modes(running, tensor({2.0, 0.0, 4.0})), {1, 0, 0, 0, 2, 0, 0, 8, 0}));
   const auto from_the_end = [](Tensor x) { return cumprod(x, 0, true); };
-  EXPECT_TRUE(near(jacobian_in_both_modes(from_the_end, tensor({2.0, 0.0, 4.0})), {0, 8, 0, 0, 4, 0, 0, 0, 1}));
-  EXPECT_TRUE(near(gradient([](Tensor x) { return sum(prod(x, 0)); }, tensor({{2.0, 0.0}, {3.0, 5.0}})), {3, 5, 2, 0}));
+  EXPECT_TRUE(near(jacobian_in_both_modes(from_the_end, tensor({2.0, 0.0, 4.0})),
+                   {0, 8, 0, 0, 4, 0, 0, 0, 1}));
+  EXPECT_TRUE(
+      near(gradient([](Tensor x) { return sum(prod(x, 0)); }, tensor({{2.0, 0.0}, {3.0, 5.0}})),
+           {3, 5, 2, 0}));
 }
 
 // Row 63.
@@ -143,11 +163,13 @@ TEST(Reports, adding_into_one_column_of_a_batch_has_one_backward_formula) {
   for (std::int64_t t = 0; t < steps; ++t) {
     // Three ways to write zeros(2, T, 3).at[:, t].add(u); u is [2, 3].
     const auto by_slice = [&](Tensor u) {
-      return update_slice(zeros({2, steps, 3}, u.dtype()), expand_dims(u, 1), {0, t, 0}, {1, 1, 1}, Combine::add);
+      return update_slice(zeros({2, steps, 3}, u.dtype()), expand_dims(u, 1), {0, t, 0}, {1, 1, 1},
+                          Combine::add);
     };
     const auto by_window = [&](Tensor u) {
       const Tensor start = tensor({std::int64_t{0}, t, std::int64_t{0}});
-      return dynamic_update_slice(zeros({2, steps, 3}, u.dtype()), expand_dims(u, 1), start, Combine::add);
+      return dynamic_update_slice(zeros({2, steps, 3}, u.dtype()), expand_dims(u, 1), start,
+                                  Combine::add);
     };
     const auto by_scatter = [&](Tensor u) {
       const Tensor index = tensor(std::vector<std::int64_t>{t}, {1, 1});
@@ -166,7 +188,8 @@ TEST(Reports, adding_into_one_column_of_a_batch_has_one_backward_formula) {
       for (const Dtype dtype : float_dtypes) {
         const Tensor u = counting({2, 3}, dtype);
         EXPECT_TRUE(near(f(u), value));
-        EXPECT_TRUE(near(gradient([&](Tensor a) { return sum(weights.astype(a.dtype()) * f(a)); }, u), slope));
+        EXPECT_TRUE(near(
+            gradient([&](Tensor a) { return sum(weights.astype(a.dtype()) * f(a)); }, u), slope));
       }
     };
     check(by_slice);
@@ -201,7 +224,8 @@ TEST(Reports, scatter_along_any_axis_equals_the_loop) {
     for (std::int64_t j = 0; j < 3; ++j) {
       for (std::int64_t r = 0; r < rest; ++r) {
         const std::int64_t outer = r / stride;
-        const std::int64_t at = (outer * extent + inside[static_cast<std::size_t>(j)]) * stride + r % stride;
+        const std::int64_t at =
+            (outer * extent + inside[static_cast<std::size_t>(j)]) * stride + r % stride;
         expected[static_cast<std::size_t>(at)] += added[static_cast<std::size_t>(j * rest + r)];
         slope.push_back(before[static_cast<std::size_t>(at)]);
       }
@@ -215,7 +239,8 @@ TEST(Reports, scatter_along_any_axis_equals_the_loop) {
 
 TEST(Reports, operands_of_different_rank_and_constants_in_a_stack) {
   const auto add_bias = [](Tensor x, Tensor bias) { return sum(square(x + bias)); };
-  const auto [dx, dbias] = gradients(add_bias, tensor({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}), tensor({10.0, 20.0, 30.0}));
+  const auto [dx, dbias] =
+      gradients(add_bias, tensor({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}), tensor({10.0, 20.0, 30.0}));
   EXPECT_TRUE(near(dx, {22, 44, 66, 28, 50, 72}));
   EXPECT_TRUE(near(dbias, {50, 94, 138}));
   const auto [dy, dcolumn] = gradients(add_bias, tensor({1.0, 2.0}), tensor({{10.0}, {20.0}}));
@@ -224,7 +249,9 @@ TEST(Reports, operands_of_different_rank_and_constants_in_a_stack) {
   const auto stacked = [](Tensor x) { return stack({x, 1.0, x * x, ones({2}, f64)}); };
   EXPECT_TRUE(near(stacked(3.0), {3, 3, 1, 1, 9, 9, 1, 1}));
   EXPECT_TRUE(near(jacobian_in_both_modes(stacked, 3.0), {1, 1, 0, 0, 6, 6, 0, 0}));
-  EXPECT_TRUE(near(jacobian_in_both_modes([](Tensor x) { return concat({x, zeros({1}, f64)}); }, tensor({2.0})), {1, 0}));
+  EXPECT_TRUE(near(
+      jacobian_in_both_modes([](Tensor x) { return concat({x, zeros({1}, f64)}); }, tensor({2.0})),
+      {1, 0}));
   EXPECT_THROW(ones({2, 3}, f64) + ones({2}, f64), Error);
 }
 
@@ -236,7 +263,8 @@ TEST(Reports, the_pullback_of_a_trace_is_the_identity) {
   EXPECT_TRUE(near(trace(x), 15));
   EXPECT_TRUE(near(gradient(trace, x), {1, 0, 0, 0, 1, 0, 0, 0, 1}));
   EXPECT_TRUE(near(vjp(trace)(x).second(2.5), {2.5, 0, 0, 0, 2.5, 0, 0, 0, 2.5}));
-  EXPECT_TRUE(near(gradient([](Tensor y) { return sum(y * eye(3)); }, x), {1, 0, 0, 0, 1, 0, 0, 0, 1}));
+  EXPECT_TRUE(
+      near(gradient([](Tensor y) { return sum(y * eye(3)); }, x), {1, 0, 0, 0, 1, 0, 0, 0, 1}));
   EXPECT_TRUE(near(gradient(trace, counting({2, 2, 2})), {1, 0, 0, 1, 1, 0, 0, 1}));
 }
 
@@ -250,7 +278,8 @@ TEST(Reports, the_gradient_of_a_non_scalar_function_is_an_error_that_names_the_s
     EXPECT_NE(message.find("[3, 4]"), std::string::npos) << message;
     EXPECT_NE(message.find("reports_indexing_test.cc"), std::string::npos) << message;
   }
-  const std::string tuple = message_of([] { grad([](Tensor x) { return vjp([](Tensor y) { return y; })(x).first; })(ones({2})); });
+  const std::string tuple = message_of(
+      [] { grad([](Tensor x) { return vjp([](Tensor y) { return y; })(x).first; })(ones({2})); });
   EXPECT_NE(tuple.find("[2]"), std::string::npos) << tuple;
 }
 
@@ -264,13 +293,17 @@ TEST(Reports, an_index_computed_from_x_carries_no_gradient) {
   for (const Dtype dtype : float_dtypes) {
     EXPECT_TRUE(near(gradient(f, vector_of({2.25, 0.5, 1.75}, dtype)), {1, 1, 1}));
   }
-  const auto reads = [](Tensor x) { return sum(take(x, (x * 2).astype(i64)) * tensor({1.0, 10.0, 100.0})); };
+  const auto reads = [](Tensor x) {
+    return sum(take(x, (x * 2).astype(i64)) * tensor({1.0, 10.0, 100.0}));
+  };
   // Elements 2, 1 and 0 are read.
   EXPECT_TRUE(near(gradient(reads, tensor({1.0, 0.5, 0.25})), {100, 10, 1}));
   const auto rounded = [](Tensor x) { return x.astype(i32).astype(f64) * x; };
   EXPECT_TRUE(near(gradient(rounded, 2.75), 2));
   // When several updates set one element, only the last one counts.
-  const auto overwritten = [](Tensor x) { return sum(scatter(zeros({2}, f64), tensor({{0}, {0}, {1}}), x, {0}, Combine::set)); };
+  const auto overwritten = [](Tensor x) {
+    return sum(scatter(zeros({2}, f64), tensor({{0}, {0}, {1}}), x, {0}, Combine::set));
+  };
   EXPECT_TRUE(near(gradient(overwritten, tensor({1.0, 2.0, 3.0})), {0, 1, 1}));
 }
 

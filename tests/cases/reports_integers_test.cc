@@ -1,4 +1,5 @@
-// tests/cases/reports_integers_test.cc -- division and casts that never trap, the order of NaN, and empty tensors
+// tests/cases/reports_integers_test.cc -- division and casts that never trap, the order of NaN, and
+// empty tensors
 //
 // Each test names the row of README.md that it reproduces, and adds relatives of that row.
 #include <cmath>
@@ -46,8 +47,10 @@ TEST(Reports, integer_division_floors_and_the_remainder_takes_the_divisors_sign)
     EXPECT_TRUE(near(7 / b, {3, -4, -4, 3, -3}));
   }
   for (const Dtype dtype : unsigned_dtypes) {
-    EXPECT_TRUE(near(quotient(tensor({200, 7}).astype(dtype), tensor({3, 8}).astype(dtype)), {66, 0}));
-    EXPECT_TRUE(near(remainder_of(tensor({200, 7}).astype(dtype), tensor({3, 8}).astype(dtype)), {2, 7}));
+    EXPECT_TRUE(
+        near(quotient(tensor({200, 7}).astype(dtype), tensor({3, 8}).astype(dtype)), {66, 0}));
+    EXPECT_TRUE(
+        near(remainder_of(tensor({200, 7}).astype(dtype), tensor({3, 8}).astype(dtype)), {2, 7}));
   }
 }
 
@@ -58,7 +61,8 @@ TEST(Reports, integer_division_at_the_ends_of_the_range) {
   EXPECT_EQ(quotient(Tensor(std::int8_t{120}), Tensor(std::int8_t{-27})).item<int>(), -5);
   EXPECT_EQ(remainder_of(Tensor(std::int8_t{120}), Tensor(std::int8_t{-27})).item<int>(), -15);
   const std::int64_t huge = (std::int64_t{1} << 62) + 1;  // not a double
-  EXPECT_EQ(quotient(Tensor(huge), Tensor(std::int64_t{-2})).item<std::int64_t>(), -(std::int64_t{1} << 61) - 1);
+  EXPECT_EQ(quotient(Tensor(huge), Tensor(std::int64_t{-2})).item<std::int64_t>(),
+            -(std::int64_t{1} << 61) - 1);
   const auto check = []<class T>(T least) {
     EXPECT_EQ(quotient(Tensor(least), Tensor(T{-1})).template item<T>(), least);
     EXPECT_EQ(remainder_of(Tensor(least), Tensor(T{-1})).template item<T>(), 0);
@@ -129,7 +133,8 @@ TEST(Reports, floats_saturate_to_integers_and_nan_becomes_zero) {
       EXPECT_EQ(converted(-infinity, from, to).template item<T>(), Limits::min());
       EXPECT_EQ(converted(nan, from, to).template item<T>(), T{0});
       EXPECT_EQ(converted(2.75, from, to).template item<T>(), T{2});
-      EXPECT_EQ(converted(-2.75, from, to).template item<T>(), Limits::is_signed ? static_cast<T>(-2) : T{0});
+      EXPECT_EQ(converted(-2.75, from, to).template item<T>(),
+                Limits::is_signed ? static_cast<T>(-2) : T{0});
       EXPECT_EQ(converted(-0.5, from, to).template item<T>(), T{0});
     }
     for (const Dtype from : {f64, f32}) {
@@ -151,7 +156,8 @@ TEST(Reports, floats_saturate_to_integers_and_nan_becomes_zero) {
   std::vector<double> values;
   std::vector<double> bytes;
   for (int i = 0; i < 1000; ++i) {
-    values.push_back(std::array{300.0, -4.0, nan, infinity, 17.9, -infinity, 255.5}[static_cast<std::size_t>(i % 7)]);
+    values.push_back(std::array{300.0, -4.0, nan, infinity, 17.9, -infinity,
+                                255.5}[static_cast<std::size_t>(i % 7)]);
     bytes.push_back(std::array{255, 0, 0, 255, 17, 0, 255}[static_cast<std::size_t>(i % 7)]);
   }
   EXPECT_TRUE(near(vector_of(values, f32).astype(u8), bytes));
@@ -161,7 +167,8 @@ TEST(Reports, floats_saturate_to_integers_and_nan_becomes_zero) {
 TEST(Reports, integers_wrap_when_they_narrow) {
   EXPECT_EQ(tensor(300, i32).astype(u8).item<int>(), 44);
   EXPECT_EQ(tensor(200, i32).astype(i8).item<int>(), -56);
-  EXPECT_EQ(tensor(-1, i32).astype(u64).item<std::uint64_t>(), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(tensor(-1, i32).astype(u64).item<std::uint64_t>(),
+            std::numeric_limits<std::uint64_t>::max());
   EXPECT_EQ((tensor(std::numeric_limits<std::int32_t>::max(), i32) + 1).item<std::int32_t>(),
             std::numeric_limits<std::int32_t>::min());
   EXPECT_EQ((-tensor(-128, i8)).item<int>(), -128);
@@ -219,7 +226,8 @@ TEST(Reports, extremes_over_an_empty_axis_are_errors_that_name_it) {
   const Tensor empty_rows = zeros({2, 0});
   for (const std::string& message :
        {message_of([&] { max(empty_rows, 1); }), message_of([&] { min(empty_rows, -1); }),
-        message_of([&] { argmax(empty_rows, 1); }), message_of([&] { argmin(empty_rows, 1); }), message_of([&] { max(empty_rows); }),
+        message_of([&] { argmax(empty_rows, 1); }), message_of([&] { argmin(empty_rows, 1); }),
+        message_of([&] { max(empty_rows); }),
         message_of([&] { program([](Tensor x) { return max(x, 1); }, f64[{2, 0}]); })}) {
     EXPECT_NE(message.find("axis 1"), std::string::npos) << message;
     EXPECT_NE(message.find("[2, 0]"), std::string::npos) << message;

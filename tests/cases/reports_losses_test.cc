@@ -1,7 +1,8 @@
-// tests/cases/reports_losses_test.cc -- softmax, losses, attention, normalisation, and sums of many terms
+// tests/cases/reports_losses_test.cc -- softmax, losses, attention, normalisation, and sums of many
+// terms
 //
-// Each test names the row of README.md that it reproduces, and adds relatives of that row. Numbers without a closed
-// form are from oracle.py.
+// Each test names the row of README.md that it reproduces, and adds relatives of that row. Numbers
+// without a closed form are from oracle.py.
 #include <cmath>
 #include <limits>
 
@@ -28,13 +29,14 @@ TEST(Reports, log_softmax_of_one_large_logit_is_zero) {
   for (const Dtype dtype : float_dtypes) {
     for (const double logit : {88.72284, -88.72284, 60000.0}) {
       const Tensor x = vector_of({logit}, dtype);
-      EXPECT_TRUE(near(f(x), {0}));
-      EXPECT_TRUE(near(softmax(x), {1}));
-      EXPECT_TRUE(near(jacobian_in_both_modes(f, x), {0}));
+      EXPECT_TRUE(near(f(x), 0));
+      EXPECT_TRUE(near(softmax(x), 1));
+      EXPECT_TRUE(near(jacobian_in_both_modes(f, x), 0));
     }
   }
   // exp of either is infinite in f32, and the largest f64 is far above.
-  EXPECT_TRUE(near(log_softmax(tensor({{88.72284f, 88.72284f}, {3e38f, 0.0f}})), {-log_2, -log_2, 0, -3e38}));
+  EXPECT_TRUE(near(log_softmax(tensor({{88.72284f, 88.72284f}, {3e38f, 0.0f}})),
+                   {-log_2, -log_2, 0, -3e38}));
   EXPECT_TRUE(near(logsumexp(tensor({710.0, 710.0})), 710 + log_2));
   EXPECT_TRUE(near(logsumexp(tensor({-1e5, -1e5, -1e5})), -1e5 + std::log(3.0)));
 }
@@ -42,16 +44,21 @@ TEST(Reports, log_softmax_of_one_large_logit_is_zero) {
 TEST(Reports, softmax_and_its_logarithm_of_ordinary_logits) {
   const Tensor weights = tensor({0.2, 0.5, 0.3});
   const auto of_softmax = weighted([](Tensor x) { return softmax(x); }, weights);
-  const auto of_columns = [&](Tensor x) { return sum(expand_dims(weights, 1).astype(x.dtype()) * softmax(x, 0)); };
+  const auto of_columns = [&](Tensor x) {
+    return sum(expand_dims(weights, 1).astype(x.dtype()) * softmax(x, 0));
+  };
   for (const Dtype dtype : float_dtypes) {
     // A common shift changes nothing: 1000 + x would overflow without one.
     for (const double shift : {0.0, 1000.0}) {
       if (shift != 0 && dtype != f64) continue;  // other dtypes would round the sum
       const Tensor x = vector_of({0.3 + shift, -0.7 + shift, 1.1 + shift}, dtype);
       const double tolerance = shift != 0 ? 1e-11 : 0;
-      EXPECT_TRUE(near(softmax(x), {0.2782863948905397, 0.10237584343794708, 0.6193377616715132}, tolerance));
-      EXPECT_TRUE(near(log_softmax(x), {-1.279104498132736, -2.2791044981327357, -0.47910449813273587}, tolerance));
-      const std::vector<double> slope{-0.025782268609781535, 0.02122798646308567, 0.004554282146695908};
+      EXPECT_TRUE(near(softmax(x), {0.2782863948905397, 0.10237584343794708, 0.6193377616715132},
+                       tolerance));
+      EXPECT_TRUE(near(log_softmax(x),
+                       {-1.279104498132736, -2.2791044981327357, -0.47910449813273587}, tolerance));
+      const std::vector<double> slope{-0.025782268609781535, 0.02122798646308567,
+                                      0.004554282146695908};
       EXPECT_TRUE(near(gradient(of_softmax, x), slope, tolerance));
       EXPECT_TRUE(near(gradient(of_columns, expand_dims(x, 1)), slope, tolerance));
     }
@@ -86,8 +93,8 @@ TEST(Reports, cross_entropy_of_a_batch) {
   for (const Dtype dtype : float_dtypes) {
     EXPECT_TRUE(near(f(logits.astype(dtype)), 2.0352404030498565));
     EXPECT_TRUE(near(gradient(f, logits.astype(dtype)),
-                     {0.3018744480743129, 0.015029443784787011, -0.3169038918590999, -0.47669368871101303,
-                      0.4681197759382529, 0.008573912772760196}));
+                     {0.3018744480743129, 0.015029443784787011, -0.3169038918590999,
+                      -0.47669368871101303, 0.4681197759382529, 0.008573912772760196}));
   }
   EXPECT_THROW(f(tensor({{1.0, 2.0}, {3.0, 4.0}})), Error) << "label 2 of two classes";
 }
@@ -125,6 +132,7 @@ TEST(Reports, softplus_is_linear_far_to_the_right) {
       EXPECT_TRUE(near(second_derivative(f, zeros({}, dtype)), 0.25 * beta));
       EXPECT_TRUE(near(second_derivative(f, tensor(10000.0, dtype)), 0));
     }
+    EXPECT_TRUE(near(f(nan), nan));
     for (const double x : {-3.0, 0.7, 20.0}) {
       EXPECT_TRUE(near(f(x), std::log1p(std::exp(beta * x)) / beta));
       EXPECT_TRUE(near(gradient(f, x), 1 / (1 + std::exp(-beta * x))));
@@ -154,20 +162,26 @@ const Tensor attention_ct = tensor({{1.0, -2.0}, {5.0, 7.0}, {0.5, 3.0}});
 
 TEST(Reports, a_fully_masked_row_of_attention_is_zero_and_has_no_gradient) {
   const auto f = [](Tensor a, Tensor b, Tensor c) { return attention(a, b, c, mask); };
-  const auto total = [&](Tensor a, Tensor b, Tensor c) { return sum(attention_ct.astype(a.dtype()) * f(a, b, c)); };
+  const auto total = [&](Tensor a, Tensor b, Tensor c) {
+    return sum(attention_ct.astype(a.dtype()) * f(a, b, c));
+  };
   for (const Dtype dtype : float_dtypes) {
     const double tolerance = 4 * tolerance_of(dtype);
     const Tensor a = q.astype(dtype);
     const Tensor b = k.astype(dtype);
     const Tensor c = v.astype(dtype);
-    EXPECT_TRUE(near(f(a, b, c), {-0.4990255762712215, 0.8757308177965838, 0, 0, 0.1973144084287895, 0.8281939590168108}, tolerance));
+    EXPECT_TRUE(near(
+        f(a, b, c),
+        {-0.4990255762712215, 0.8757308177965838, 0, 0, 0.1973144084287895, 0.8281939590168108},
+        tolerance));
     if (dtype == f16 || dtype == bf16) continue;  // the two modes round differently
     const auto [dq, dk, dv] = gradients(total, a, b, c);
-    EXPECT_TRUE(near(dq, {0.172580991738108, 0.06637730451465708, 0, 0, -0.3197715141665788, -0.905306756925402}));
-    EXPECT_TRUE(near(dk, {0.6261683372063819, -1.2589705057421796, -0.26294939902076325, 0.6881978885933497,
-                          -0.363218938185619, 0.5707726171488299}));
-    EXPECT_TRUE(near(dv, {0.44621729627980816, 0.6734060827637353, 1.0019834448743026, 0.015798364160929612,
-                          0.051799258845889214, 0.3107955530753353}));
+    EXPECT_TRUE(near(dq, {0.172580991738108, 0.06637730451465708, 0, 0, -0.3197715141665788,
+                          -0.905306756925402}));
+    EXPECT_TRUE(near(dk, {0.6261683372063819, -1.2589705057421796, -0.26294939902076325,
+                          0.6881978885933497, -0.363218938185619, 0.5707726171488299}));
+    EXPECT_TRUE(near(dv, {0.44621729627980816, 0.6734060827637353, 1.0019834448743026,
+                          0.015798364160929612, 0.051799258845889214, 0.3107955530753353}));
   }
 }
 
@@ -234,7 +248,8 @@ TEST(Reports, softmax_of_a_nan_is_nan_throughout_its_row) {
 
 // Row 48.
 
-const std::vector<double> evenly_spaced{-1.3416354199689269, -0.447211806656309, 0.447211806656309, 1.3416354199689269};
+const std::vector<double> evenly_spaced{-1.3416354199689269, -0.447211806656309, 0.447211806656309,
+                                        1.3416354199689269};
 
 TEST(Reports, layer_norm_of_large_numbers_with_small_differences) {
   const auto f = [](Tensor x) { return layer_norm(x); };
@@ -257,8 +272,11 @@ TEST(Reports, pullback_of_layer_norm) {
   const Tensor x = tensor({{40000.0, 40001.0, 40002.0, 40003.0}, {1.0, 2.0, -3.0, 0.5}});
   const Tensor ct = tensor({{1.0, 2.0, 0.0, -1.0}, {0.5, -1.0, 2.0, 3.0}});
   const Tensor dx = gradient([&](Tensor y) { return sum(ct * layer_norm(y)); }, x);
-  EXPECT_TRUE(near(dx, {-0.6260879429208358, 0.9838688367765454, -0.0894452234639274, -0.26833567039178224,
-                        -0.11695609064992263, -0.6678171162797935, -0.30291254157475145, 1.0876857485044675}, 1e-9));
+  EXPECT_TRUE(
+      near(dx,
+           {-0.6260879429208358, 0.9838688367765454, -0.0894452234639274, -0.26833567039178224,
+            -0.11695609064992263, -0.6678171162797935, -0.30291254157475145, 1.0876857485044675},
+           1e-9));
   // Equal elements: the ε keeps everything finite.
   EXPECT_TRUE(near(layer_norm(tensor({7.0, 7.0})), {0, 0}));
   EXPECT_TRUE(near(gradient([](Tensor y) { return layer_norm(y)[0]; }, tensor({7.0, 7.0})),
@@ -282,7 +300,9 @@ TEST(Reports, batch_norm_of_huge_inputs_is_finite) {
 
 TEST(Reports, second_derivative_of_a_layer_norm) {
   // With ε = ¼ the function is −t/√(t² + 1).
-  const auto f = [](Tensor t) { return sum(layer_norm(stack({t, 0.0}), -1, 0.25) * tensor({1.0, 2.0})); };
+  const auto f = [](Tensor t) {
+    return sum(layer_norm(stack({t, 0.0}), -1, 0.25) * tensor({1.0, 2.0}));
+  };
   const double t = 0.7;
   EXPECT_TRUE(near(f(t), -t / std::sqrt(t * t + 1)));
   EXPECT_TRUE(near(gradient(f, t), -std::pow(t * t + 1, -1.5)));
@@ -324,7 +344,8 @@ TEST(Reports, a_million_tenths_in_f32_sum_to_1e_minus_6) {
   const double tenth = 0.1f;
   EXPECT_TRUE(near(sum(full({1000000}, 0.1f)), {1e6 * tenth}, 1e-6));
   EXPECT_TRUE(near(cumsum(full({1000000}, 0.1f))[-1], {1e6 * tenth}, 1e-6));
-  EXPECT_TRUE(near(sum(full({1000, 1000}, 0.1f), 0), std::vector<double>(1000, 1000 * tenth), 1e-6));
+  EXPECT_TRUE(
+      near(sum(full({1000, 1000}, 0.1f), 0), std::vector<double>(1000, 1000 * tenth), 1e-6));
   EXPECT_TRUE(near(cumsum(full({1000000, 1}, 0.1f), 0, true)(0, 0), {1e6 * tenth}, 1e-6));
 }
 
@@ -339,7 +360,8 @@ TEST(Reports, a_thousand_ones_in_16_bits_sum_to_a_thousand) {
     EXPECT_EQ(mean(many).item(), 1);
     EXPECT_EQ(array_equal(sum(ones({1000, 3}, dtype), 0), full({3}, 1000, dtype)), true);
     // The gradient of a broadcast is such a sum.
-    EXPECT_EQ(grad([](Tensor x) { return sum(broadcast_to(x, {1000})); })(ones({}, dtype)).item(), 1000);
+    EXPECT_EQ(grad([](Tensor x) { return sum(broadcast_to(x, {1000})); })(ones({}, dtype)).item(),
+              1000);
   }
 }
 

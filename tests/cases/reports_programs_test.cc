@@ -1,6 +1,9 @@
-// tests/cases/reports_programs_test.cc -- very long programs, symbols that escape, and views beyond 2³¹ elements
+// tests/cases/reports_programs_test.cc -- very long programs, symbols that escape, and views beyond
+// 2³¹ elements
 //
 // Each test names the row of README.md that it reproduces, and adds relatives of that row.
+#include <pthread.h>
+
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -13,7 +16,8 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// Row 101. Recursion over depth would overflow the stack long before these lengths; a stack of 256 KiB makes sure.
+// Row 101. Recursion over depth would overflow the stack long before these lengths; a stack of 256
+// KiB makes sure.
 
 /// Runs `f` on a thread with a small stack.
 template <class F>

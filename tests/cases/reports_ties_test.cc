@@ -1,4 +1,5 @@
-// tests/cases/reports_ties_test.cc -- powers, hypotenuses, absolute values, ties of extremes, bounds of clamps
+// tests/cases/reports_ties_test.cc -- powers, hypotenuses, absolute values, ties of extremes,
+// bounds of clamps
 //
 // Each test names the row of README.md that it reproduces, and adds relatives of that row.
 #include <cmath>
@@ -32,8 +33,8 @@ TEST(Reports, powers_at_zero_to_the_second_derivative) {
   struct Row {
     double exponent, value, first, second;
   };
-  const std::vector<Row> rows{{0, 1, 0, 0},        {1, 0, 1, 0},         {2, 0, 0, 2},
-                              {3, 0, 0, 0},        {1.5, 0, 0, infinity}, {0.5, 0, infinity, -infinity}};
+  const std::vector<Row> rows{{0, 1, 0, 0}, {1, 0, 1, 0},          {2, 0, 0, 2},
+                              {3, 0, 0, 0}, {1.5, 0, 0, infinity}, {0.5, 0, infinity, -infinity}};
   for (const Row& row : rows) {
     for (const Dtype dtype : float_dtypes) {
       const auto f = [&](Tensor x) { return pow(x, row.exponent); };
@@ -168,8 +169,12 @@ TEST(Reports, a_tie_of_maximum_shares_the_gradient_in_both_argument_orders) {
       EXPECT_TRUE(near(signed_zeros[1], 0.5));
     }
     EXPECT_TRUE(near(gradient([](Tensor x) { return maximum(x, x); }, zero), 1));
-    EXPECT_TRUE(near(gradient([](Tensor x) { return sum(maximum(x, 0)); }, vector_of({-1, 0, 1}, dtype)), {0, 0.5, 1}));
-    EXPECT_TRUE(near(gradient([](Tensor x) { return sum(minimum(x, 0)); }, vector_of({-1, 0, 1}, dtype)), {1, 0.5, 0}));
+    EXPECT_TRUE(
+        near(gradient([](Tensor x) { return sum(maximum(x, 0)); }, vector_of({-1, 0, 1}, dtype)),
+             {0, 0.5, 1}));
+    EXPECT_TRUE(
+        near(gradient([](Tensor x) { return sum(minimum(x, 0)); }, vector_of({-1, 0, 1}, dtype)),
+             {1, 0.5, 0}));
   }
 }
 
@@ -178,6 +183,7 @@ TEST(Reports, relu_at_zero_has_slope_zero) {
     EXPECT_TRUE(near(gradient([](Tensor x) { return relu(x); }, zeros({}, dtype)), 0));
     const Tensor x = vector_of({-2, -0.0, 0, 3}, dtype);
     EXPECT_TRUE(near(relu(x), {0, 0, 0, 3}));
+    EXPECT_TRUE(near(relu(vector_of({nan}, dtype)), nan)) << "as maximum does";
     EXPECT_TRUE(near(gradient([](Tensor v) { return sum(relu(v)); }, x), {0, 0, 0, 1}));
   }
 }
@@ -199,14 +205,18 @@ TEST(Reports, ties_of_a_reduction_share_the_gradient) {
   for (const Dtype dtype : float_dtypes) {
     EXPECT_TRUE(near(gradient(largest, vector_of({1, 1}, dtype)), {0.5, 0.5}));
     EXPECT_TRUE(near(gradient(smallest, vector_of({1, 1}, dtype)), {0.5, 0.5}));
-    EXPECT_TRUE(near(gradient(largest, vector_of({2, 5, 5, 1, 5, 5}, dtype)), {0, 0.25, 0.25, 0, 0.25, 0.25}));
+    EXPECT_TRUE(near(gradient(largest, vector_of({2, 5, 5, 1, 5, 5}, dtype)),
+                     {0, 0.25, 0.25, 0, 0.25, 0.25}));
     EXPECT_TRUE(near(gradient(smallest, vector_of({2, 5, 2}, dtype)), {0.5, 0, 0.5}));
   }
   const Tensor table = tensor({{1.0, 3.0, 3.0}, {1.0, 0.0, 3.0}});
-  EXPECT_TRUE(near(gradient([](Tensor x) { return sum(max(x, 1)); }, table), {0, 0.5, 0.5, 0, 0, 1}));
-  EXPECT_TRUE(near(gradient([](Tensor x) { return sum(max(x, 0)); }, table), {0.5, 1, 0.5, 0.5, 0, 0.5}));
+  EXPECT_TRUE(
+      near(gradient([](Tensor x) { return sum(max(x, 1)); }, table), {0, 0.5, 0.5, 0, 0, 1}));
+  EXPECT_TRUE(
+      near(gradient([](Tensor x) { return sum(max(x, 0)); }, table), {0.5, 1, 0.5, 0.5, 0, 0.5}));
   EXPECT_TRUE(near(gradient(largest, table), {0, 1. / 3, 1. / 3, 0, 0, 1. / 3}));
-  EXPECT_TRUE(near(gradient([](Tensor x) { return max_or(x, 3); }, table), {0, 1. / 6, 1. / 6, 0, 0, 1. / 6}));
+  EXPECT_TRUE(near(gradient([](Tensor x) { return max_or(x, 3); }, table),
+                   {0, 1. / 6, 1. / 6, 0, 0, 1. / 6}));
 }
 
 TEST(Reports, ties_of_a_running_extreme_share_the_gradient) {

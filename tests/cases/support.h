@@ -24,7 +24,8 @@ inline double tolerance_of(Dtype dtype) {
   return dtype == f32 ? 2e-6 : 1e-12;
 }
 
-/// Whether `got` has these elements, in row-major order. NaN wants NaN, and an infinity that infinity.
+/// Whether `got` has these elements, in row-major order. NaN wants NaN, and an infinity that
+/// infinity.
 inline ::testing::AssertionResult near(const Tensor& got, const std::vector<double>& want,
                                        double tolerance = 0) {
   if (tolerance == 0) tolerance = tolerance_of(got.dtype());
@@ -81,12 +82,13 @@ inline double inner_product(const Tensor& a, const Tensor& b) {
   return sum;
 }
 
-/// The gradient of a scalar function in one argument, by reverse mode, compared with forward mode along every axis
-/// and along a direction without zeros.
+/// The gradient of a scalar function in one argument, by reverse mode, compared with forward mode
+/// along every axis and along a direction without zeros.
 template <std::size_t I, class F, class... Xs>
 Tensor gradient_in(const F& f, const Xs&... xs) {
   const Tensor reverse = grad(f, wrt<I>)(xs...);
-  EXPECT_TRUE(agree(jacobian(f, wrt<I>, Mode::forward)(xs...), reverse)) << "forward is not reverse";
+  EXPECT_TRUE(agree(jacobian(f, wrt<I>, Mode::forward)(xs...), reverse))
+      << "forward is not reverse";
   const Tensor direction = direction_like(reverse);
   const Tensor along = jvp(f, wrt<I>)(xs..., direction).second;
   const double expected = inner_product(reverse, direction);
@@ -135,7 +137,8 @@ Tensor second_derivative(const F& f, const Tensor& x) {
 
 /// (f(x + hv) − f(x − hv))/2h for a function of one tensor, element by element.
 template <class F>
-std::vector<double> finite_difference(const F& f, const Tensor& x, const Tensor& v, double h = 1e-5) {
+std::vector<double> finite_difference(const F& f, const Tensor& x, const Tensor& v,
+                                      double h = 1e-5) {
   const std::vector<double> after = Tensor(f(x + h * v)).to_vector();
   std::vector<double> slope = Tensor(f(x - h * v)).to_vector();
   for (std::size_t i = 0; i < slope.size(); ++i) slope[i] = (after[i] - slope[i]) / (2 * h);

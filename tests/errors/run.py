@@ -147,7 +147,7 @@ def main():
             if failure:
                 failures += 1
                 xml.SubElement(case, "failure", message=failure.split("\n")[0]).text = failure
-                print(f"FAIL {name}: {failure}")
+                print("\n    ".join([f"FAIL {name}: "] + failure.split("\n")[:20]))
     print(f"{len(cases) - failures} of {len(cases)} checks of {len(programs)} programs passed")
     if "XML_OUTPUT_FILE" in os.environ:
         xml.ElementTree(suite).write(os.environ["XML_OUTPUT_FILE"], encoding="utf-8", xml_declaration=True)

@@ -34,9 +34,7 @@ class Choices {
     return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(n));
   }
   /// low … high, both included
-  std::int64_t between(std::int64_t low, std::int64_t high) {
-    return low + below(high - low + 1);
-  }
+  std::int64_t between(std::int64_t low, std::int64_t high) { return low + below(high - low + 1); }
   bool one_in(std::int64_t n) { return below(n) == 0; }
   double real(double low, double high) {
     return low + (high - low) * static_cast<double>(bits() >> 11) * 0x1p-53;
@@ -98,6 +96,10 @@ struct StepSketch {
 /// one. `call` and `cond` are drawn by `random_program` only.
 std::optional<StepSketch> random_step(const Primitive& primitive, const TensorType& data,
                                       Domain domain, Choices& choices);
+
+/// Whether a step has derivatives of every order in a neighbourhood of these operands.
+bool is_smooth_at(const Primitive& primitive, const Attributes& attributes,
+                  std::span<const Tensor> operands);
 
 /// A program as a function on tensors, with a point to evaluate it at.
 struct RandomProgram {
@@ -162,11 +164,13 @@ std::uint64_t run_seed();
 /// HOM_CASES, or 1.
 int case_factor();
 
-/// What is wrong with a law at a program, or the empty string; choices are for tangents and the like.
+/// What is wrong with a law at a program, or the empty string; choices are for tangents and the
+/// like.
 using Property = std::function<std::string(const RandomProgram&, Choices&)>;
 
 /// Checks a property of `cases` random programs of up to about `max_lines` lines. The smallest
 /// failing program that RapidCheck finds is a test failure.
-void for_random_programs(const char* law, int cases, int max_lines, const Wish& wish, const Property& property);
+void for_random_programs(const char* law, int cases, int max_lines, const Wish& wish,
+                         const Property& property);
 
 }  // namespace hom::laws

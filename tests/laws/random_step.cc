@@ -1,4 +1,5 @@
-// tests/laws/random_step.cc -- one random step of any primitive: attributes that type, operands to be found
+// tests/laws/random_step.cc -- one random step of any primitive: attributes that type, operands to
+// be found
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,8 +7,7 @@
 #include <numeric>
 
 #include <hom/core/operations/broadcasting.h>
-
-#include "tests/laws/random_program.h"
+#include <hom/tests/laws/random_program.h>
 
 namespace hom::laws {
 namespace {
@@ -17,7 +17,8 @@ std::int64_t rank_of(const Shape& shape) { return static_cast<std::int64_t>(shap
 Shape random_permutation(std::int64_t rank, Choices& choices) {
   Shape list(static_cast<std::size_t>(rank));
   std::iota(list.begin(), list.end(), 0);
-  for (std::int64_t i = rank; i > 1; --i) std::swap(list.begin()[i - 1], list.begin()[choices.below(i)]);
+  for (std::int64_t i = rank; i > 1; --i)
+    std::swap(list.begin()[i - 1], list.begin()[choices.below(i)]);
   return list;
 }
 
@@ -39,13 +40,15 @@ Dtype random_dtype(DtypeSet dtypes, Choices& choices) {
 /// A number that an element of the dtype holds; the edge cases among them.
 Attribute random_number(Dtype dtype, Domain domain, Choices& choices) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  static const std::vector<double> special = {0, -0.0, 1, -1, 2, 0.5, infinity, -infinity, std::nan("")};
+  static const std::vector<double> special = {0,   -0.0,     1,         -1,          2,
+                                              0.5, infinity, -infinity, std::nan("")};
   if (dtype.is_bool()) return {choices.one_in(2)};
   if (!dtype.is_float()) {
     return {choices.between(dtype.is_unsigned_integer() ? 0 : -2, 3)};
   }
   double value = domain == Domain::wild ? choices.among(special) : choices.real(-2, 2);
-  if (domain != Domain::wild && choices.one_in(2)) value = choices.one_in(2) ? 1 : 2;
+  static const std::vector<double> plain = {0, 1, 2};
+  if (domain != Domain::wild && choices.one_in(2)) value = choices.among(plain);
   return rounded({value}, dtype);
 }
 
@@ -60,7 +63,8 @@ Part random_part(const Shape& shape, Choices& choices) {
   Part part;
   for (std::int64_t n : shape) {
     // Empty parts are rare, so that values are left.
-    const std::int64_t size = choices.one_in(12) ? 0 : choices.between(std::min<std::int64_t>(n, 1), n);
+    const std::int64_t size =
+        choices.one_in(12) ? 0 : choices.between(std::min<std::int64_t>(n, 1), n);
     std::int64_t step = size > 1 ? choices.between(1, (n - 1) / (size - 1)) : choices.between(1, 3);
     std::int64_t start = size > 0 ? choices.below(n - (size - 1) * step) : 0;
     if (choices.one_in(3)) {
@@ -74,7 +78,8 @@ Part random_part(const Shape& shape, Choices& choices) {
   return part;
 }
 
-const char* random_combine(Dtype dtype, std::initializer_list<const char*> combines, Choices& choices) {
+const char* random_combine(Dtype dtype, std::initializer_list<const char*> combines,
+                           Choices& choices) {
   return dtype.is_bool() ? "set" : choices.among(combines);
 }
 
@@ -252,7 +257,8 @@ bool places(StepSketch& step, const TensorType& x, Choices& choices) {
   }
   Shape taken = shape;
   for (std::int64_t axis = 0; axis < x.rank(); ++axis) {
-    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) taken.push_back(x.shape.begin()[axis]);
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end())
+      taken.push_back(x.shape.begin()[axis]);
   }
   shape.push_back(rank_of(axes));
   set(step, "axes", {axes});
@@ -272,7 +278,8 @@ bool scatter(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
   return places(step, x, choices);
 }
 
-OperandSketch window_start(StepSketch& step, const TensorType& x, const Shape& size, Choices& choices) {
+OperandSketch window_start(StepSketch& step, const TensorType& x, const Shape& size,
+                           Choices& choices) {
   const bool inside = choices.one_in(2);
   set(step, "mode", {std::string(inside ? "check" : "clip")});
   Shape limits;
@@ -297,7 +304,8 @@ bool dynamic_update_slice(StepSketch& step, const TensorType& x, Domain, Choices
 bool reduction(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
   Shape axes = random_axes(x.rank(), choices);
   if (step.primitive->name == "reduce_max" || step.primitive->name == "reduce_min") {
-    axes.erase(std::remove_if(axes.begin(), axes.end(), [&](std::int64_t axis) { return x.shape.begin()[axis] == 0; }),
+    axes.erase(std::remove_if(axes.begin(), axes.end(),
+                              [&](std::int64_t axis) { return x.shape.begin()[axis] == 0; }),
                axes.end());
   }
   set(step, "axes", {axes});
@@ -324,7 +332,8 @@ bool dot_general(StepSketch& step, const TensorType& x, Domain, Choices& choices
     (kind == 1 ? lhs_batch : lhs_contract).push_back(axis);
   }
   for (std::int64_t axis = 0; axis < x.rank(); ++axis) {
-    if (std::find(lhs_contract.begin(), lhs_contract.end(), axis) == lhs_contract.end()) size *= x.shape.begin()[axis];
+    if (std::find(lhs_contract.begin(), lhs_contract.end(), axis) == lhs_contract.end())
+      size *= x.shape.begin()[axis];
   }
   for (std::int64_t axis : lhs_batch) other.push_back(x.shape.begin()[axis]);
   for (std::int64_t axis : lhs_contract) other.push_back(x.shape.begin()[axis]);
@@ -336,12 +345,14 @@ bool dot_general(StepSketch& step, const TensorType& x, Domain, Choices& choices
   Shape shape;
   for (std::int64_t i : order) shape.push_back(other.begin()[i]);
   const auto place = [&](std::size_t position) {
-    return static_cast<std::int64_t>(std::find(order.begin(), order.end(), static_cast<std::int64_t>(position)) - order.begin());
+    return static_cast<std::int64_t>(
+        std::find(order.begin(), order.end(), static_cast<std::int64_t>(position)) - order.begin());
   };
   Shape rhs_batch;
   Shape rhs_contract;
   for (std::size_t i = 0; i < lhs_batch.size(); ++i) rhs_batch.push_back(place(i));
-  for (std::size_t i = 0; i < lhs_contract.size(); ++i) rhs_contract.push_back(place(lhs_batch.size() + i));
+  for (std::size_t i = 0; i < lhs_contract.size(); ++i)
+    rhs_contract.push_back(place(lhs_batch.size() + i));
   set(step, "lhs_contract", {lhs_contract});
   set(step, "rhs_contract", {rhs_contract});
   set(step, "lhs_batch", {lhs_batch});
@@ -406,110 +417,27 @@ const std::map<std::string_view, Rule>& rules() {
   return table;
 }
 
-template <Element T>
-T random_element(Domain domain, Choices& choices) {
-  if constexpr (std::same_as<T, bool>) {
-    return choices.one_in(2);
-  } else if constexpr (dtype_of<T>().is_float()) {
-    const auto narrow = [](double value) { return convert_element<T>(value); };
-    if (domain == Domain::wild) {
-      constexpr double infinity = std::numeric_limits<double>::infinity();
-      static const std::vector<double> special = {0, -0.0, 1, -1, 0.5, infinity, -infinity, std::nan(""), 1e30, -3e-40, 65504, 1e-310};
-      if (choices.one_in(3)) return narrow(choices.among(special));
-      if (choices.one_in(3)) return narrow(static_cast<double>(choices.between(-4, 4)));
-      return narrow(choices.real(-3, 3));
-    }
-    const double size = choices.real(0.1, 1.9);
-    return narrow(choices.one_in(2) ? size : -size);
-  } else {
-    if (domain == Domain::wild) {
-      const std::int64_t kind = choices.below(8);
-      if (kind == 0) return std::numeric_limits<T>::min();
-      if (kind == 1) return std::numeric_limits<T>::max();
-      if (kind == 2) return static_cast<T>(choices.bits());
-    }
-    return static_cast<T>(choices.between(std::is_signed_v<T> ? -3 : 0, 5));
-  }
-}
-
 }  // namespace
 
-std::uint64_t Choices::bits() {
-  // SplitMix64 (G. Steele et al., "Fast splittable pseudorandom number generators", 2014).
-  std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-SizeClass size_class_of(std::int64_t elements) {
-  if (elements == 0) return SizeClass::zero;
-  if (elements == 1) return SizeClass::one;
-  if (elements >= 32) return SizeClass::large;
-  return elements % 2 == 1 ? SizeClass::odd : SizeClass::small;
-}
-
-std::string name_of(SizeClass size) {
-  const char* const names[] = {"zero", "one", "small", "odd", "large"};
-  return names[static_cast<int>(size)];
-}
-
-Shape random_shape(SizeClass size, Choices& choices, std::int64_t min_rank) {
-  for (;;) {
-    const std::int64_t least = size == SizeClass::one ? min_rank : std::max<std::int64_t>(min_rank, 1);
-    const std::int64_t rank = choices.between(least, 5);
-    // Extents whose product is not too large: long axes for few of them.
-    const std::int64_t longest = rank == 1 ? 100 : rank == 2 ? 16 : 5;
-    Shape shape;
-    for (std::int64_t i = 0; i < rank; ++i) {
-      shape.push_back(size == SizeClass::one || choices.one_in(4) ? 1 : choices.between(2, longest));
-    }
-    if (size == SizeClass::zero) shape.begin()[choices.below(rank)] = 0;
-    const std::int64_t elements = element_count(shape);
-    if (elements <= 100 && size_class_of(elements) == size) return shape;
-  }
-}
-
-Tensor random_tensor(const TensorType& type, Domain domain, Choices& choices) {
-  return visit(type.dtype, [&]<class T>() {
-    std::shared_ptr<Array> array = Array::allocate(type);
-    const bool uniform = choices.one_in(8);
-    for (std::int64_t i = 0; i < type.size(); ++i) {
-      array->data<T>()[i] = i > 0 && uniform ? array->data<T>()[0] : random_element<T>(domain, choices);
-    }
-    return Tensor(std::move(array));
-  });
-}
-
-Tensor OperandSketch::value(Domain domain, Choices& choices) const {
-  if (limits.empty() && !is_exponent) return random_tensor(type, domain, choices);
-  return visit(type.dtype, [&]<class T>() {
-    std::shared_ptr<Array> array = Array::allocate(type);
-    for (std::int64_t i = 0; i < type.size(); ++i) {
-      const std::int64_t limit = is_exponent ? 4 : limits.begin()[i % rank_of(limits)];
-      const bool signed_type = std::is_signed_v<T>;
-      const std::int64_t low = inside || is_exponent || !signed_type ? 0 : -2;
-      array->data<T>()[i] = convert_element<T>(choices.between(low, inside ? limit - 1 : limit + 1));
-    }
-    return Tensor(std::move(array));
-  });
-}
-
-std::optional<StepSketch> random_step(const Primitive& primitive, const TensorType& data, Domain domain,
-                                      Choices& choices) {
+std::optional<StepSketch> random_step(const Primitive& primitive, const TensorType& data,
+                                      Domain domain, Choices& choices) {
   StepSketch step{&primitive};
-  step.operands.assign(static_cast<std::size_t>(std::max(primitive.min_operands, 1)), OperandSketch{data});
+  step.operands.assign(static_cast<std::size_t>(std::max(primitive.min_operands, 1)),
+                       OperandSketch{data});
   const auto rule = rules().find(primitive.name);
   if (rule == rules().end()) {
-    const bool elementwise = primitive.attributes.empty() && primitive.min_operands == primitive.max_operands;
+    const bool elementwise =
+        primitive.attributes.empty() && primitive.min_operands == primitive.max_operands;
     if (!elementwise) {
-      throw Bug("tests/laws/random_step.cc has no rule for the primitive `" + primitive.name + "`: add one");
+      throw Bug("tests/laws/random_step.cc has no rule for the primitive `" + primitive.name +
+                "`: add one");
     }
   } else if (!rule->second(step, data, domain, choices)) {
     return std::nullopt;
   }
   Attributes in_order;
-  for (const AttributeSpec& spec : primitive.attributes) in_order.set(spec.name, step.attributes.get(spec.name));
+  for (const AttributeSpec& spec : primitive.attributes)
+    in_order.set(spec.name, step.attributes.get(spec.name));
   step.attributes = std::move(in_order);
   return step;
 }

@@ -1,5 +1,5 @@
 // tests/laws/support.cc -- element by element, without the kernels under test
-#include "tests/laws/support.h"
+#include <hom/tests/laws/support.h>
 
 #include <algorithm>
 #include <bit>
@@ -27,14 +27,16 @@ void for_each_position(const Array& array, F&& f) {
 }
 
 std::string at_element(std::size_t which, std::size_t element, double got, double want) {
-  return "result " + std::to_string(which) + ", element " + std::to_string(element) + ": got " + to_string(got) + ", want " +
-         to_string(want);
+  return "result " + std::to_string(which) + ", element " + std::to_string(element) + ": got " +
+         to_string(got) + ", want " + to_string(want);
 }
 
 std::string difference_in_type(std::span<const Tensor> got, std::span<const Tensor> want) {
-  if (got.size() != want.size()) return std::to_string(got.size()) + " results instead of " + std::to_string(want.size());
+  if (got.size() != want.size())
+    return std::to_string(got.size()) + " results instead of " + std::to_string(want.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
-    if (got[i].type() != want[i].type()) return to_string(got[i].type()) + " instead of " + to_string(want[i].type());
+    if (got[i].type() != want[i].type())
+      return to_string(got[i].type()) + " instead of " + to_string(want[i].type());
   }
   return "";
 }
@@ -47,7 +49,8 @@ std::vector<std::uint64_t> bits_of(const Tensor& x) {
     const Array& array = x.array();
     for_each_position(array, [&](std::int64_t position) {
       T value;
-      std::memcpy(&value, array.buffer->data() + position * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+      std::memcpy(&value, array.buffer->data() + position * static_cast<std::int64_t>(sizeof(T)),
+                  sizeof(T));
       if constexpr (dtype_of<T>().is_float()) {
         if (std::isnan(static_cast<double>(convert_element<double>(value)))) {
           bits.push_back(UINT64_MAX);
@@ -68,13 +71,15 @@ std::string difference_in_bits(std::span<const Tensor> got, std::span<const Tens
     const std::vector<std::uint64_t> a = bits_of(got[i]);
     const std::vector<std::uint64_t> b = bits_of(want[i]);
     for (std::size_t k = 0; k < a.size(); ++k) {
-      if (a[k] != b[k]) return at_element(i, k, got[i].to_vector()[k], want[i].to_vector()[k]) + " (in bits)";
+      if (a[k] != b[k])
+        return at_element(i, k, got[i].to_vector()[k], want[i].to_vector()[k]) + " (in bits)";
     }
   }
   return "";
 }
 
-std::string difference(std::span<const Tensor> got, std::span<const Tensor> want, double tolerance) {
+std::string difference(std::span<const Tensor> got, std::span<const Tensor> want,
+                       double tolerance) {
   if (std::string text = difference_in_type(got, want); !text.empty()) return text;
   for (std::size_t i = 0; i < got.size(); ++i) {
     const std::vector<double> a = got[i].to_vector();
@@ -82,7 +87,8 @@ std::string difference(std::span<const Tensor> got, std::span<const Tensor> want
     double magnitude = 1;
     for (double value : b) magnitude = std::max(magnitude, std::abs(value));
     for (std::size_t k = 0; k < a.size(); ++k) {
-      const bool close = std::abs(a[k] - b[k]) <= tolerance * magnitude || (std::isnan(a[k]) && std::isnan(b[k])) || a[k] == b[k];
+      const bool close = std::abs(a[k] - b[k]) <= tolerance * magnitude ||
+                         (std::isnan(a[k]) && std::isnan(b[k])) || a[k] == b[k];
       if (!close) return at_element(i, k, a[k], b[k]);
     }
   }
@@ -93,10 +99,14 @@ Tensor in_random_layout(const Tensor& x, Choices& choices) {
   const TensorType type = x.type();
   const std::size_t rank = type.shape.size();
   const std::vector<std::uint64_t> bits = bits_of(x);
-  const bool uniform = !bits.empty() && std::all_of(bits.begin(), bits.end(), [&](std::uint64_t word) { return word == bits[0]; });
+  const bool uniform =
+      !bits.empty() &&
+      std::all_of(bits.begin(), bits.end(), [&](std::uint64_t word) { return word == bits[0]; });
   std::vector<std::size_t> order(rank);
   for (std::size_t i = 0; i < rank; ++i) order[i] = i;
-  for (std::size_t i = rank; i > 1; --i) std::swap(order[i - 1], order[static_cast<std::size_t>(choices.below(static_cast<std::int64_t>(i)))]);
+  for (std::size_t i = rank; i > 1; --i)
+    std::swap(order[i - 1],
+              order[static_cast<std::size_t>(choices.below(static_cast<std::int64_t>(i)))]);
   Shape strides(rank, 1);
   const std::int64_t lead = choices.below(3);
   std::int64_t offset = lead;
@@ -192,25 +202,32 @@ Tensors LinearAtPoint::operator()(std::span<const Tensor> dx) const {
   return evaluate(program, arguments);
 }
 
-LinearAtPoint LinearAtPoint::transposed() const { return {transpose(program, marked()), residuals}; }
+LinearAtPoint LinearAtPoint::transposed() const {
+  return {transpose(program, marked()), residuals};
+}
 
 LinearAtPoint derivative_at(const Program& program, std::span<const Tensor> x) {
   std::vector<bool> wanted;
   for (const TensorType& type : program.output_types()) wanted.push_back(type.dtype.is_float());
   const Linearization lin = linearize(program, std::vector<bool>(x.size(), true), &wanted);
   const Tensors all = evaluate(lin.primal, {x.begin(), x.end()});
-  return {lin.linear, {all.begin() + static_cast<std::ptrdiff_t>(program.outputs().size()), all.end()}};
+  return {lin.linear,
+          {all.begin() + static_cast<std::ptrdiff_t>(program.outputs().size()), all.end()}};
 }
 
 double coarsest_epsilon(const Program& program) {
   double epsilon = 0x1p-52;
   for (Slot slot = 0; slot < program.slot_count(); ++slot) {
     const Dtype dtype = program.type(slot).dtype;
-    epsilon = std::max(epsilon, dtype == bf16 ? 0x1p-8 : dtype == f16 ? 0x1p-11 : dtype == f32 ? 0x1p-23 : 0);
+    epsilon = std::max(epsilon, dtype == bf16  ? 0x1p-8
+                                : dtype == f16 ? 0x1p-11
+                                : dtype == f32 ? 0x1p-23
+                                               : 0);
   }
   for (std::size_t i = 0; i < program.step_count(); ++i) {
     for (const auto& [name, attribute] : program.step(i).attributes) {
-      if (const auto* inner = std::get_if<ProgramPtr>(&attribute.value)) epsilon = std::max(epsilon, coarsest_epsilon(**inner));
+      if (const auto* inner = std::get_if<ProgramPtr>(&attribute.value))
+        epsilon = std::max(epsilon, coarsest_epsilon(**inner));
     }
   }
   return epsilon;

@@ -1,4 +1,5 @@
-// tests/laws/support.h -- bits, layouts, inner products and derivatives at a point, for tests of laws
+// tests/laws/support.h -- bits, layouts, inner products and derivatives at a point, for tests of
+// laws
 #pragma once
 
 #include <span>
@@ -7,8 +8,7 @@
 
 #include <hom/categories/linearize.h>
 #include <hom/core/executor.h>
-
-#include "tests/laws/random_program.h"
+#include <hom/tests/laws/random_program.h>
 
 namespace hom::laws {
 
@@ -21,7 +21,8 @@ std::string difference_in_bits(std::span<const Tensor> got, std::span<const Tens
 /// Where two lists of tensors differ by more than `tolerance` times their magnitude (at least 1).
 std::string difference(std::span<const Tensor> got, std::span<const Tensor> want, double tolerance);
 
-/// The same elements with axes permuted in memory, reversed or with gaps; with stride 0 where they are equal.
+/// The same elements with axes permuted in memory, reversed or with gaps; with stride 0 where they
+/// are equal.
 Tensor in_random_layout(const Tensor& x, Choices& choices);
 
 /// Σ aᵢ·bᵢ over all elements of all tensors, and Σ |aᵢ·bᵢ|.
@@ -53,7 +54,8 @@ struct LinearAtPoint {
 /// The derivative at a point in all float inputs, of all float outputs.
 LinearAtPoint derivative_at(const Program& program, std::span<const Tensor> x);
 
-/// The smallest precision among the floats of a program and of programs inside: 2⁻⁸ for bf16, 2⁻⁵² for f64.
+/// The smallest precision among the floats of a program and of programs inside: 2⁻⁸ for bf16, 2⁻⁵²
+/// for f64.
 double coarsest_epsilon(const Program& program);
 
 }  // namespace hom::laws

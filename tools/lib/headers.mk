@@ -9,7 +9,7 @@ all: $(stamps)
 # Twice, so that a missing include guard shows.
 out/headers/%.ok: %
 	mkdir -p $(@D)
-	printf '#include <hom/%s>\n' $< $< | g++ -std=c++20 -Wall -Wextra -Werror $(FLAGS) -fsyntax-only \
+	printf '#include <hom/%s>\n' $< $< | g++ -std=c++20 -Wall -Wextra -Werror $(FLAGS) -fopenmp-simd -fsyntax-only \
 	  -MD -MP -MF $(@:.ok=.d) -MT $@ -x c++ -
 	touch $@
 

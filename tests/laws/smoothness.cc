@@ -1,0 +1,109 @@
+// tests/laws/smoothness.cc -- where primitives are smooth: at a distance from kinks, poles and
+// jumps
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include <hom/tests/laws/random_program.h>
+
+namespace hom::laws {
+namespace {
+
+/// How far values keep from where a derivative jumps.
+constexpr double margin = 0.01;
+
+bool all(const Tensor& x, const std::function<bool(double)>& holds) {
+  const std::vector<double> values = x.to_vector();
+  return std::all_of(values.begin(), values.end(), holds);
+}
+
+bool both(const Tensor& x, const Tensor& y, const std::function<bool(double, double)>& hold) {
+  const std::vector<double> a = x.to_vector();
+  const std::vector<double> b = y.to_vector();
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!hold(a[i], b[i])) return false;
+  }
+  return true;
+}
+
+bool far_from_integer(double v) { return std::abs(v - std::round(v)) > margin; }
+bool apart(double a, double b) { return std::abs(a - b) > margin; }
+
+/// Whether no two elements of a group are near each other; groups are the elements alike in all
+/// axes but `axes`.
+bool apart_in_groups(const Tensor& x, const Shape& axes) {
+  const Shape shape = x.shape();
+  const std::vector<double> values = x.to_vector();
+  std::map<std::int64_t, std::vector<double>> groups;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::int64_t rest = static_cast<std::int64_t>(i);
+    std::int64_t group = 0;
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      const std::int64_t index = rest % shape[axis];
+      rest /= shape[axis];
+      if (std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(axis)) == axes.end())
+        group = group * 101 + index;
+    }
+    groups[group].push_back(values[i]);
+  }
+  for (auto& [key, group] : groups) {
+    std::sort(group.begin(), group.end());
+    for (std::size_t i = 1; i < group.size(); ++i) {
+      if (!apart(group[i - 1], group[i])) return false;
+    }
+  }
+  return true;
+}
+
+bool all_apart(std::vector<double> values, const std::vector<double>& others) {
+  values.insert(values.end(), others.begin(), others.end());
+  std::sort(values.begin(), values.end());
+  return std::adjacent_find(values.begin(), values.end(),
+                            [](double a, double b) { return !apart(a, b); }) == values.end();
+}
+
+}  // namespace
+
+bool is_smooth_at(const Primitive& p, const Attributes& attributes, std::span<const Tensor> x) {
+  const std::string& name = p.name;
+  if (x.empty() ||
+      std::none_of(x.begin(), x.end(), [](const Tensor& t) { return t.dtype().is_float(); }))
+    return true;
+  const auto is = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* one) { return name == one; });
+  };
+  const auto shaped = [&](const char* attribute) { return attributes.shape(attribute); };
+  if (is({"abs", "sign"})) return all(x[0], [](double v) { return std::abs(v) > margin; });
+  if (is({"floor", "ceil"})) return all(x[0], far_from_integer);
+  if (name == "round") return all(x[0], [](double v) { return far_from_integer(v + 0.5); });
+  if (name == "convert") {
+    const Dtype to = attributes.dtype("dtype");
+    if (to.is_float()) return true;
+    return to.is_bool() ? all(x[0], [](double v) { return std::abs(v) > margin; })
+                        : all(x[0], far_from_integer);
+  }
+  if (is({"sqrt", "rsqrt", "log"})) return all(x[0], [](double v) { return v > 0.1; });
+  if (name == "log1p") return all(x[0], [](double v) { return v > -0.9; });
+  if (is({"asin", "acos", "atanh"})) return all(x[0], [](double v) { return std::abs(v) < 0.9; });
+  if (name == "acosh") return all(x[0], [](double v) { return v > 1.1; });
+  if (name == "tan") return all(x[0], [](double v) { return std::abs(std::cos(v)) > 0.3; });
+  if (name == "div") return all(x[1], [](double v) { return std::abs(v) > 0.2; });
+  if (name == "rem")
+    return both(x[0], x[1],
+                [](double a, double b) { return std::abs(b) > 0.2 && far_from_integer(a / b); });
+  if (name == "pow") return all(x[0], [](double v) { return v > 0.1; });
+  if (name == "atan2")
+    return both(x[0], x[1], [](double a, double b) { return a * a + b * b > 0.05; });
+  if (is({"max", "min", "eq", "ne", "lt", "le", "gt", "ge"})) return both(x[0], x[1], apart);
+  if (is({"reduce_max", "reduce_min"})) return apart_in_groups(x[0], shaped("axes"));
+  if (is({"argmax", "argmin", "cummax", "cummin"}))
+    return apart_in_groups(x[0], {attributes.integer("axis")});
+  if (name == "scatter" && attributes.string("combine").starts_with("m") &&
+      attributes.string("combine") != "mul") {
+    return all_apart(x[0].to_vector(), x[2].to_vector());
+  }
+  return true;
+}
+
+}  // namespace hom::laws
