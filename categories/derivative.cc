@@ -19,19 +19,6 @@ std::string prefixed(const char* prefix, const Program& program) {
   return program.name().empty() ? "" : prefix + program.name();
 }
 
-/// A builder with the inputs of `program`, and its linearisation.
-struct Composition {
-  Builder builder;
-  std::vector<Slot> inputs;
-
-  explicit Composition(const Program& program) {
-    for (std::size_t i = 0; i < program.inputs().size(); ++i) {
-      inputs.push_back(
-          builder.add_input(program.type(program.inputs()[i]), program.input_names()[i]));
-    }
-  }
-};
-
 /// The domain's factors, with the tangents of active inputs behind.
 Object with_tangents(const Program& program, std::span<const Slot> tangents,
                      const Builder& builder) {
@@ -130,41 +117,40 @@ Program value_and_gradient(const Program& program, const std::vector<bool>& acti
   const Linearization lin = linearize(program, active, &wanted);
   const Program pullback = transpose(lin.linear, transposed_inputs(lin));
 
-  Composition all(program);
-  std::vector<Slot> primal = all.builder.append_program(lin.primal, all.inputs);
+  Builder builder;
+  std::vector<Slot> primal = builder.append_program(lin.primal, builder.add_inputs_of(program));
   std::vector<Slot> operands(primal.begin() + 1, primal.end());
   static const Primitive& constant = standard_primitives().find("constant");
-  operands.push_back(all.builder.append(
+  operands.push_back(builder.append(
       constant, {{"value", {1.0}}, {"dtype", {result.dtype}}, {"shape", {result.shape}}}, {}, at));
   std::vector<Slot> outputs{primal[0]};
-  for (Slot slot : all.builder.append_program(pullback, operands)) outputs.push_back(slot);
-  Object codomain = product_of(all.builder, outputs);
-  return std::move(all.builder)
-      .finish(std::move(outputs),
-              {prefixed("value_and_grad_", program), program.domain(), std::move(codomain)});
+  for (Slot slot : builder.append_program(pullback, operands)) outputs.push_back(slot);
+  Object codomain = product_of(builder, outputs);
+  return std::move(builder).finish(std::move(outputs), {prefixed("value_and_grad_", program),
+                                                        program.domain(), std::move(codomain)});
 }
 
 Program pushforward(const Program& program, const std::vector<bool>& active) {
   std::vector<bool> wanted;
   for (const TensorType& type : program.output_types()) wanted.push_back(type.dtype.is_float());
   const Linearization lin = linearize(program, active, &wanted);
-  Composition all(program);
+  Builder builder;
+  const std::vector<Slot> inputs = builder.add_inputs_of(program);
   const std::vector<TensorType> types = lin.linear.input_types();
   std::vector<Slot> tangents;
   for (std::size_t i = lin.residual_count; i < types.size(); ++i) {
-    tangents.push_back(all.builder.add_input(types[i], lin.linear.input_names()[i]));
+    tangents.push_back(builder.add_input(types[i], lin.linear.input_names()[i]));
   }
-  const std::vector<Slot> primal = all.builder.append_program(lin.primal, all.inputs);
+  const std::vector<Slot> primal = builder.append_program(lin.primal, inputs);
   const auto results = static_cast<std::ptrdiff_t>(program.outputs().size());
   std::vector<Slot> operands(primal.begin() + results, primal.end());
   operands.insert(operands.end(), tangents.begin(), tangents.end());
   std::vector<Slot> outputs(primal.begin(), primal.begin() + results);
-  for (Slot slot : all.builder.append_program(lin.linear, operands)) outputs.push_back(slot);
-  Object domain = with_tangents(program, tangents, all.builder);
-  Object codomain = product_of(all.builder, outputs);
-  return std::move(all.builder)
-      .finish(std::move(outputs),
-              {prefixed("jvp_", program), std::move(domain), std::move(codomain)});
+  for (Slot slot : builder.append_program(lin.linear, operands)) outputs.push_back(slot);
+  Object domain = with_tangents(program, tangents, builder);
+  Object codomain = product_of(builder, outputs);
+  return std::move(builder).finish(
+      std::move(outputs), {prefixed("jvp_", program), std::move(domain), std::move(codomain)});
 }
 
 Program jacobian(const Program& program, const std::vector<bool>& active, Mode mode,
@@ -190,6 +176,7 @@ Program jacobian(const Program& program, const std::vector<bool>& active, Mode m
   const bool forward = mode == Mode::forward || (mode == Mode::automatic && columns <= rows);
 
   Capture capture(at);
+  const LocationScope line(at);
   std::vector<Tensor> inputs;
   for (std::size_t i = 0; i < input_types.size(); ++i)
     inputs.push_back(capture.input(input_types[i], program.input_names()[i]));
@@ -223,8 +210,15 @@ Program jacobian(const Program& program, const std::vector<bool>& active, Mode m
       }
     }
   }
+  // Columns come in the dtype of the result, rows in that of the argument: both ways give the
+  // wider.
   std::vector<Tensor> outputs;
-  for (const auto& row : blocks) outputs.insert(outputs.end(), row.begin(), row.end());
+  for (std::size_t o = 0; o < blocks.size(); ++o) {
+    for (std::size_t v = 0; v < varying.size(); ++v) {
+      const Dtype dtype = promote(output_types[o].dtype, input_types[varying[v]].dtype);
+      outputs.push_back(convert(blocks[o][v], dtype));
+    }
+  }
   std::vector<Object::Factor> codomain;
   for (const Tensor& block : outputs) codomain.push_back({"", block.type()});
   return capture
@@ -246,6 +240,20 @@ void require_some_float(bool any, const std::vector<std::string>& types, const L
             (list.empty() ? "the argument has no tensors" : list),
         "convert with astype(f32) or astype(f64), or name other arguments with wrt<…>"};
   });
+}
+
+void append_cotangents(std::vector<Tensor>& inputs, const std::vector<TensorType>& types,
+                       const std::vector<Tensor>& cotangents, const Location& at) {
+  require(types.size() == cotangents.size(), at, [&] {
+    return Complaint{"transpose: " + std::to_string(cotangents.size()) +
+                         " cotangents for a function with " + std::to_string(types.size()) +
+                         " results",
+                     "a cotangent has the structure of the result"};
+  });
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    inputs.push_back(matched("cotangent", Operand(cotangents[i], at), types[i],
+                             "cotangent[" + std::to_string(i) + "]", at));
+  }
 }
 
 Tensor matched(const char* what, const Operand& given, const TensorType& type,

@@ -123,17 +123,27 @@ template <class Primal, class T>
 inline constexpr bool same_structure =
     std::same_as<typename WithTensors<Primal>::type, typename WithTensors<T>::type>;
 
-/// Leaves of a tangent or cotangent product in the dtypes and shapes of the leaves it belongs to;
-/// numbers adopt the dtype. Where the primal leaf is not a float the leaf is ignored, and an empty
-/// one is zero.
-template <class Primal, class T>
-std::vector<Tensor> matching_leaves(const char* what, const Primal& primal, const T& given,
-                                    const Location& at);
+/// The arguments' structure with one result for each leaf; that of an integer or bool is dropped.
+template <class T>
+TensorsOf<T> cotangents_like(const T& arguments, std::span<const Tensor> results) {
+  std::vector<Tensor> floats;
+  for (const Tensor& result : results) {
+    if (result.type().dtype.is_float()) floats.push_back(result);
+  }
+  return gradient_like(arguments, floats);
+}
+
+/// Appends the cotangents of outputs of these types; throws where their number or types differ.
+void append_cotangents(std::vector<Tensor>& inputs, const std::vector<TensorType>& types,
+                       const std::vector<Tensor>& cotangents, const Location& at);
 
 /// One tangent or cotangent brought to the type it must have; throws where it cannot be.
 Tensor matched(const char* what, const Operand& given, const TensorType& type,
                const std::string& path, const Location& at);
 
+/// Leaves of a tangent or cotangent product in the dtypes and shapes of the leaves it belongs to;
+/// numbers adopt the dtype. Where the primal leaf is not a float the leaf is ignored, and an empty
+/// one is zero.
 template <class Primal, class T>
 std::vector<Tensor> matching_leaves(const char* what, const Primal& primal, const T& given,
                                     const Location& at) {
@@ -291,49 +301,48 @@ auto jvp(F f, const Location& at = Location::current()) {
   return jvp(std::move(f), wrt<0>, at);
 }
 
-/// A linear function between products, as a program with residuals. Call it on a tangent of its
-/// domain; `transpose` it.
+/// A linear function between products, as a program that takes residuals first. Call it on a
+/// tangent of its domain; `transpose` it.
 template <class Domain, class Codomain>
 class LinearMap {
  public:
-  LinearMap(Program program, std::vector<Tensor> residuals, Domain domain, Codomain codomain,
-            std::vector<bool> varies, const Location& at)
-      : program_(std::move(program)),
+  LinearMap(bool takes_tangents, Program program, std::vector<Tensor> residuals, Domain domain,
+            Codomain codomain, const Location& at)
+      : takes_tangents_(takes_tangents),
+        program_(std::make_shared<const Program>(std::move(program))),
         residuals_(std::move(residuals)),
         domain_(std::move(domain)),
         codomain_(std::move(codomain)),
-        varies_(std::move(varies)),
         at_(at) {}
 
   /// L(dx); dx has the structure of the domain.
   template <ProductType T>
   Codomain operator()(const T& dx) const {
     std::vector<Tensor> inputs = residuals_;
-    const std::vector<Tensor> tangents = detail::matching_leaves("tangent", domain_, dx, at_);
+    const char* what = takes_tangents_ ? "tangent" : "cotangent";
+    const std::vector<Tensor> tangents = detail::matching_leaves(what, domain_, dx, at_);
     inputs.insert(inputs.end(), tangents.begin(), tangents.end());
-    return detail::gradient_like(codomain_, apply(program_, inputs, at_));
+    return detail::gradient_like(codomain_, apply(*program_, inputs, at_));
   }
 
-  /// Lᵀ(ct); ct has the structure of the codomain.
-  template <ProductType T>
-  Domain transposed(const T& ct) const {
+  /// Lᵀ, from cotangents of the codomain to cotangents of the domain.
+  LinearMap<Codomain, Domain> transposed() const {
     std::vector<bool> linear(residuals_.size(), false);
-    linear.resize(program_.inputs().size(), true);
-    std::vector<Tensor> inputs = residuals_;
-    const std::vector<Tensor> cotangents = detail::matching_leaves("cotangent", codomain_, ct, at_);
-    inputs.insert(inputs.end(), cotangents.begin(), cotangents.end());
-    return detail::gradient_like(domain_, apply(hom::transpose(program_, linear), inputs, at_));
+    linear.resize(program_->inputs().size(), true);
+    return {
+        !takes_tangents_, hom::transpose(*program_, linear), residuals_, codomain_, domain_, at_};
   }
 
-  const Program& program() const { return program_; }
+  const Program& program() const { return *program_; }
 
  private:
-  Program program_;
+  // The derivative takes tangents, its transpose cotangents: for the words of errors.
+  bool takes_tangents_;
+  ProgramPtr program_;
   std::vector<Tensor> residuals_;
   // Values whose leaves have the types of the tangents.
   Domain domain_;
   Codomain codomain_;
-  std::vector<bool> varies_;
   Location at_;
 };
 
@@ -355,7 +364,7 @@ auto linearize_at(const F& f, W in, const Location& at, const Args&... args) {
   auto value = with_leaves(captured.skeleton, std::span(results).first(outputs));
   std::vector<Tensor> residuals(results.begin() + static_cast<std::ptrdiff_t>(outputs),
                                 results.end());
-  LinearMap map(std::move(lin.linear), std::move(residuals), chosen, value, lin.output_varies, at);
+  LinearMap map(true, std::move(lin.linear), std::move(residuals), chosen, value, at);
   return std::pair{std::move(value), std::move(map)};
 }
 
@@ -376,10 +385,10 @@ auto linearize(F f, const Location& at = Location::current()) {
   return linearize(std::move(f), wrt<0>, at);
 }
 
-/// The transpose of a linear map, as a function of a cotangent.
+/// The transpose of a linear map: a linear map from cotangents to cotangents.
 template <class Domain, class Codomain>
 auto transpose(const LinearMap<Domain, Codomain>& map) {
-  return [map](const auto& ct) { return map.transposed(ct); };
+  return map.transposed();
 }
 
 /// The transpose of a linear function of these arguments (types or example values): ct ↦ Lᵀ(ct).
@@ -388,26 +397,19 @@ template <class F, class... Args>
   requires(sizeof...(Args) > 0 && !std::convertible_to<F, Operand> && !std::same_as<F, Program> &&
            detail::is_capturable<F, Args...>())
 auto transpose(F f, const Args&... args) {
-  return [f = std::move(f), args...](const auto& ct) {
-    const Location at = Location::current();
+  return [f = std::move(f), args...](const auto& ct, const Location& at = Location::current()) {
     const auto captured = detail::capture_function(f, "", at, args...);
     std::vector<bool> linear(captured.program.inputs().size() - captured.captured_operands.size(),
                              true);
     linear.resize(captured.program.inputs().size(), false);
     const Program transposed = transpose(captured.program, linear);
     std::vector<Tensor> inputs = captured.captured_operands;
-    const auto types = captured.program.output_types();
-    std::size_t next = 0;
-    auto match = [&](const auto& leaf, const Path& path) {
-      inputs.push_back(
-          detail::matched("cotangent", Operand(leaf, at), types.at(next++), path.text(), at));
-    };
-    detail::for_each_leaf(ct, match, Path("cotangent"));
+    detail::append_cotangents(inputs, captured.program.output_types(), leaves(ct), at);
     const std::vector<Tensor> results = apply(transposed, inputs, at);
     if constexpr (sizeof...(Args) == 1) {
-      return (detail::gradient_like(args, std::span(results)), ...);
+      return (detail::cotangents_like(args, results), ...);
     } else {
-      return detail::gradient_like(std::tuple{args...}, std::span(results));
+      return detail::cotangents_like(std::tuple<Args...>{args...}, results);
     }
   };
 }
@@ -430,32 +432,50 @@ auto vjp(F f, const Location& at = Location::current()) {
 
 namespace detail {
 
-/// The Jacobian's structure: for a tensor result, that of the argument; for a tuple of results, a
-/// tuple of such.
+/// The Jacobian's structure: for a tensor result, that of the argument. Tuples, arrays, vectors,
+/// maps and optionals of results become such of Jacobians; a struct becomes a vector, with one
+/// entry for each of its leaves.
 template <class Out, class Arguments>
 auto jacobian_like(const Out& out, const Arguments& arguments, std::size_t per_output,
                    std::span<const Tensor>& rest) {
+  const auto recurse = [&](const auto& part) {
+    return jacobian_like(part, arguments, per_output, rest);
+  };
   if constexpr (std::same_as<Out, Tensor>) {
-    auto result = gradient_like(arguments, rest.first(per_output));
-    rest = rest.subspan(per_output);
+    // The unit, as in the gradient of an integer, has no derivative: every leaf stays empty.
+    const std::size_t count = out.is_empty() ? 0 : per_output;
+    const std::vector<Tensor> none(per_output);
+    auto result = gradient_like(arguments, count ? rest.first(count) : std::span(none));
+    rest = rest.subspan(count);
     return result;
-  } else {
-    static_assert(is_tuple_like<Out>,
-                  "hom: the Jacobian of a function needs a result that is a tensor, or a tuple, "
-                  "pair or array of such; "
-                  "for other structures use jvp or vjp.");
+  } else if constexpr (is_tuple_like<Out>) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return std::tuple<decltype(jacobian_like(std::get<I>(out), arguments, per_output, rest))...>{
-          jacobian_like(std::get<I>(out), arguments, per_output, rest)...};
+      return std::tuple<decltype(recurse(std::get<I>(out)))...>{recurse(std::get<I>(out))...};
     }(std::make_index_sequence<std::tuple_size_v<Out>>());
+  } else if constexpr (is_instance<Out, std::vector>) {
+    std::vector<decltype(recurse(out[0]))> all;
+    for (const auto& part : out) all.push_back(recurse(part));
+    return all;
+  } else if constexpr (is_instance<Out, std::map>) {
+    std::map<typename Out::key_type, decltype(recurse(out.begin()->second))> all;
+    for (const auto& [key, part] : out) all.emplace(key, recurse(part));
+    return all;
+  } else if constexpr (is_instance<Out, std::optional>) {
+    return out ? std::optional(recurse(*out)) : std::nullopt;
+  } else {
+    std::vector<TensorsOf<Arguments>> all;
+    auto append = [&](const Tensor& leaf, const Path&) { all.push_back(recurse(leaf)); };
+    for_each_leaf(out, append, Path(""));
+    return all;
   }
 }
 
 }  // namespace detail
 
 /// x… ↦ the derivative as tensors: for each result and each leaf of the argument, shaped result
-/// extents then argument extents. In the structure of the argument for a tensor result; a tuple of
-/// such for a tuple of results.
+/// extents then argument extents. For a tensor result it has the structure of the argument; for a
+/// tuple, vector or map of results it is one of such. For a struct it is a vector of such, one for
+/// each leaf, in the order of `leaf_paths`.
 template <class F, std::size_t... Is>
   requires(!std::same_as<F, Program>)
 auto jacobian(F f, Wrt<Is...> in, Mode mode = Mode::automatic,

@@ -27,15 +27,10 @@ void require_derivative(const Step& step, bool has_rule) {
   });
 }
 
-bool is_literal_zero(const Builder& builder, Slot slot) {
-  return builder.is_literal(slot, 0.0) || builder.is_literal(slot, -0.0);
-}
-
 void Walk::call(const Step& step, std::span<const Tensor> x, std::span<const Tensor> dx) {
   const PrimalAndTangent both = step.primitive.call_derivative(
-      {step.attributes, x, dx,
-       [](const Program& inner, const std::vector<bool>& active, const std::vector<bool>* wanted) {
-         return linearize(inner, active, wanted);
+      {step.attributes, x, dx, [](const Program& inner, const std::vector<bool>& active) {
+         return linearize(inner, active);
        }});
   for (std::uint32_t r = 0; r < step.result_count; ++r) {
     primal[step.first_result + r] = both.y[r];
@@ -64,14 +59,7 @@ void Walk::step(const Program& program, std::size_t index) {
   Builder& builder = capture.builder();
   SmallVector<Slot, 4> operands;
   for (const Tensor& operand : x) operands.push_back(operand.slot());
-  const bool is_captured = step.primitive.name == "captured";
-  const Slot first =
-      is_captured
-          ? builder.capture(
-                program.captured()[static_cast<std::size_t>(step.attributes.integer("index"))],
-                step.at)
-          : builder.append(step.primitive, step.attributes, {operands.data(), operands.size()},
-                           step.at, step.scope);
+  const Slot first = builder.append_step(program, step, {operands.data(), operands.size()});
   bool float_result = false;
   for (std::uint32_t r = 0; r < step.result_count; ++r) {
     primal[step.first_result + r] = capture.symbol(first + r, step.at);
@@ -88,9 +76,8 @@ void Walk::step(const Program& program, std::size_t index) {
   for (std::uint32_t r = 0; r < step.result_count; ++r) {
     // A tangent that cancelled to zero, as that of x·0, or that has no elements, is absent: later
     // steps need not be linear in it.
-    const TensorType& type = builder.type(first + r);
-    const bool varying = type.dtype.is_float() && type.size() > 0 && !dy[r].is_empty() &&
-                         !is_literal_zero(builder, dy[r].slot());
+    const bool varying = builder.type(first + r).dtype.is_float() && !dy[r].is_empty() &&
+                         !builder.is_zero(dy[r].slot());
     if (varying) tangent[step.first_result + r] = dy[r];
   }
 }
@@ -111,9 +98,70 @@ std::vector<bool> linear_slots(const Program& joint, const std::vector<Slot>& ta
 
 /// Leaves are repeated in the linear part instead of becoming residuals: they cost nothing to make
 /// again.
-bool is_leaf(const Builder& builder, Slot slot) {
-  const auto step = builder.definition(slot);
-  return step && step->operands.empty();
+bool is_leaf(const Program& program, Slot slot) {
+  const std::uint32_t step = program.definition(slot);
+  return step != Program::is_none && program.step(step).operands.empty();
+}
+
+/// What the linear part of a joint program consists of.
+struct LinearPart {
+  /// The slots that it needs.
+  std::vector<bool> needed;
+  std::vector<bool> linear;
+  /// What it needs of the rest, in order.
+  std::vector<Slot> residuals;
+
+  /// Whether the step belongs to it.
+  bool has(const Step& step) const {
+    for (std::uint32_t r = 0; r < step.result_count; ++r) {
+      const Slot slot = step.first_result + r;
+      if (needed[slot] && (linear[slot] || step.operands.empty())) return true;
+    }
+    return false;
+  }
+};
+
+LinearPart linear_part(const Program& joint, const std::vector<Slot>& tangent_inputs,
+                       const std::vector<Slot>& outputs) {
+  LinearPart part{std::vector<bool>(joint.slot_count()), linear_slots(joint, tangent_inputs), {}};
+  const auto need = [&](Slot slot) {
+    if (part.needed[slot]) return;
+    part.needed[slot] = true;
+    if (!part.linear[slot] && !is_leaf(joint, slot)) part.residuals.push_back(slot);
+  };
+  for (Slot slot : outputs) need(slot);
+  for (std::size_t i = joint.step_count(); i-- > 0;) {
+    const Step step = joint.step(i);
+    if (!part.has(step)) continue;
+    for (Slot slot : step.operands) need(slot);
+  }
+  std::sort(part.residuals.begin(), part.residuals.end());
+  return part;
+}
+
+/// residuals…, tangents… ↦ outputs
+Program extracted(const Program& joint, const LinearPart& part, std::size_t primal_inputs,
+                  const std::vector<Slot>& outputs, std::string name) {
+  Builder builder;
+  std::vector<Slot> moved(joint.slot_count());
+  for (Slot slot : part.residuals) {
+    moved[slot] = builder.add_input(joint.type(slot), slot_name(joint, slot));
+  }
+  for (std::size_t i = primal_inputs; i < joint.inputs().size(); ++i) {
+    const Slot slot = joint.inputs()[i];
+    moved[slot] = builder.add_input(joint.type(slot), joint.input_names()[i]);
+  }
+  for (std::size_t i = 0; i < joint.step_count(); ++i) {
+    const Step step = joint.step(i);
+    if (!part.has(step)) continue;
+    SmallVector<Slot, 4> operands;
+    for (Slot slot : step.operands) operands.push_back(moved[slot]);
+    const Slot first = builder.append_step(joint, step, {operands.data(), operands.size()});
+    for (std::uint32_t r = 0; r < step.result_count; ++r) moved[step.first_result + r] = first + r;
+  }
+  std::vector<Slot> results;
+  for (Slot slot : outputs) results.push_back(moved[slot]);
+  return std::move(builder).finish(std::move(results), {std::move(name), {}, {}});
 }
 
 std::string derivative_name(const Program& program) {
@@ -144,70 +192,22 @@ Linearization linearize(const Program& program, const std::vector<bool>& active,
   std::vector<Slot> tangent_outputs;
   for (std::size_t k = 0; k < program.outputs().size(); ++k) {
     const Slot slot = program.outputs()[k];
-    primal_outputs.push_back(walk.primal[slot].slot());
+    const Tensor& y = walk.primal[slot];
+    const Tensor& dy = walk.tangent[slot];
+    primal_outputs.push_back(y.slot());
     const bool is_float = program.type(slot).dtype.is_float();
-    const bool varies = is_float && (wanted ? (*wanted)[k] : !walk.tangent[slot].is_empty());
-    result.output_varies.push_back(varies);
-    if (!varies) continue;
-    const Tensor dy =
-        walk.tangent[slot].is_empty() ? zeros(program.type(slot)) : walk.tangent[slot];
-    tangent_outputs.push_back(dy.slot());
+    result.output_varies.push_back(is_float && (wanted ? (*wanted)[k] : !dy.is_empty()));
+    if (!result.output_varies.back()) continue;
+    const LocationScope line(y.location());
+    tangent_outputs.push_back((dy.is_empty() ? zeros(program.type(slot)) : dy).slot());
   }
 
   // Split: the linear part takes as residuals what it uses of the primal part.
-  const Builder& joint_builder = walk.capture.builder();
-  const Program& joint = joint_builder.program();
-  const std::vector<bool> linear = linear_slots(joint, walk.tangent_inputs);
-  std::vector<bool> needed(joint.slot_count());
-  std::vector<Slot> residuals;
-  const auto need = [&](Slot slot) {
-    if (needed[slot]) return;
-    needed[slot] = true;
-    if (!linear[slot] && !is_leaf(joint_builder, slot)) residuals.push_back(slot);
-  };
-  for (Slot slot : tangent_outputs) need(slot);
-  for (std::size_t i = joint.step_count(); i-- > 0;) {
-    const Step step = joint.step(i);
-    bool live = false;
-    for (std::uint32_t r = 0; r < step.result_count; ++r)
-      live = live || (needed[step.first_result + r] && linear[step.first_result + r]);
-    if (!live) continue;
-    for (Slot slot : step.operands) need(slot);
-  }
-  std::sort(residuals.begin(), residuals.end());
-
-  Builder linear_builder;
-  std::vector<Slot> moved(joint.slot_count());
-  for (Slot slot : residuals)
-    moved[slot] = linear_builder.add_input(joint.type(slot), slot_name(joint, slot));
-  std::size_t next_input = types.size();
-  for (Slot slot : walk.tangent_inputs)
-    moved[slot] = linear_builder.add_input(joint.type(slot), joint.input_names()[next_input++]);
-  for (std::size_t i = 0; i < joint.step_count(); ++i) {
-    const Step step = joint.step(i);
-    const bool leaf = step.operands.empty() && needed[step.first_result];
-    bool live = leaf;
-    for (std::uint32_t r = 0; r < step.result_count; ++r)
-      live = live || (needed[step.first_result + r] && linear[step.first_result + r]);
-    if (!live) continue;
-    SmallVector<Slot, 4> operands;
-    for (Slot slot : step.operands) operands.push_back(moved[slot]);
-    const Slot first =
-        step.primitive.name == "captured"
-            ? linear_builder.capture(
-                  joint.captured()[static_cast<std::size_t>(step.attributes.integer("index"))],
-                  step.at)
-            : linear_builder.append(step.primitive, step.attributes,
-                                    {operands.data(), operands.size()}, step.at, step.scope);
-    for (std::uint32_t r = 0; r < step.result_count; ++r) moved[step.first_result + r] = first + r;
-  }
-  std::vector<Slot> linear_outputs;
-  for (Slot slot : tangent_outputs) linear_outputs.push_back(moved[slot]);
-
-  result.residual_count = residuals.size();
-  result.linear = std::move(linear_builder)
-                      .finish(std::move(linear_outputs), {derivative_name(program), {}, {}});
-  primal_outputs.insert(primal_outputs.end(), residuals.begin(), residuals.end());
+  const Program& joint = walk.capture.builder().program();
+  const LinearPart part = linear_part(joint, walk.tangent_inputs, tangent_outputs);
+  result.residual_count = part.residuals.size();
+  result.linear = extracted(joint, part, types.size(), tangent_outputs, derivative_name(program));
+  primal_outputs.insert(primal_outputs.end(), part.residuals.begin(), part.residuals.end());
   result.primal =
       std::move(walk.capture.builder())
           .finish(std::move(primal_outputs), {program.name(), program.domain(), {}}, types.size());

@@ -38,13 +38,7 @@ void Walk::forward(const Step& step) {
   Builder& builder = capture.builder();
   SmallVector<Slot, 4> operands;
   for (Slot slot : step.operands) operands.push_back(value[slot].slot());
-  const Slot first =
-      step.primitive.name == "captured"
-          ? builder.capture(
-                program.captured()[static_cast<std::size_t>(step.attributes.integer("index"))],
-                step.at)
-          : builder.append(step.primitive, step.attributes, {operands.data(), operands.size()},
-                           step.at, step.scope);
+  const Slot first = builder.append_step(program, step, {operands.data(), operands.size()});
   for (std::uint32_t r = 0; r < step.result_count; ++r)
     value[step.first_result + r] = capture.symbol(first + r, step.at);
 }
@@ -97,6 +91,13 @@ void Walk::backward(const Step& step) {
   }
 }
 
+/// The line of the step that defines the slot; for an input, none is better than this file's.
+const Location& line_of(const Program& program, Slot slot) {
+  static const Location here = Location::current();
+  const std::uint32_t step = program.definition(slot);
+  return step == Program::is_none ? LocationScope::current(here) : program.step(step).at;
+}
+
 }  // namespace
 
 Program transpose(const Program& program, const std::vector<bool>& linear_inputs) {
@@ -118,15 +119,14 @@ Program transpose(const Program& program, const std::vector<bool>& linear_inputs
   for (std::size_t k = 0; k < program.outputs().size(); ++k) {
     const Slot slot = program.outputs()[k];
     Tensor& sum = walk.cotangent[slot];
-    const bool zero =
-        !walk.linear[slot] && (program.type(slot).size() == 0 ||
-                               walk.capture.builder().is_literal(walk.value[slot].slot(), 0));
+    const bool zero = !walk.linear[slot] && walk.capture.builder().is_zero(walk.value[slot].slot());
     if (!walk.linear[slot] && !zero) {
       fail({"transpose: output " + std::to_string(k) +
                 " does not depend on the inputs linearly: it is constant",
             "transpose takes linear functions; differentiate others with vjp or grad"},
            walk.value[slot].location());
     }
+    const LocationScope line(line_of(program, slot));
     sum = sum.is_empty() ? seeds[k] : sum + seeds[k];
   }
   for (std::size_t i = program.step_count(); i-- > 0;) walk.backward(program.step(i));
@@ -135,6 +135,9 @@ Program transpose(const Program& program, const std::vector<bool>& linear_inputs
   for (std::size_t i = 0; i < program.inputs().size(); ++i) {
     if (!linear_inputs[i]) continue;
     const Slot slot = program.inputs()[i];
+    // Without outputs there is no line to name.
+    std::optional<LocationScope> line;
+    if (!program.outputs().empty()) line.emplace(line_of(program, program.outputs()[0]));
     results.push_back(walk.cotangent[slot].is_empty() ? zeros(program.type(slot))
                                                       : walk.cotangent[slot]);
   }

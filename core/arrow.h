@@ -3,7 +3,8 @@
 //
 // `arrow(f)` lifts a lambda; `>>` composes where one side is an arrow. A returned tuple spreads
 // over the next arrow's arguments. Combinators build ordinary C++ closures, which disappear when
-// the composite is captured: `curry`, `uncurry` and `apply` leave no trace in a program.
+// the composite is captured: `curry`, `uncurry` and `apply` leave no trace in a program. An arrow
+// is called by other arrows, so its steps and errors carry the line on which its operand was made.
 #pragma once
 
 #include <tuple>
@@ -11,7 +12,9 @@
 #include <utility>
 
 #include <hom/core/operations/elementwise.h>
+#include <hom/core/operations/functions.h>
 #include <hom/core/operations/reductions.h>
+#include <hom/core/operations/shaping.h>
 #include <hom/core/product.h>
 
 namespace hom {
@@ -55,6 +58,26 @@ decltype(auto) spread(const F& f, T&& value) {
     return f(std::forward<T>(value));
   }
 }
+
+/// The line of what was made last: of y, or of x where y is no tensor or has no line.
+inline const Location& line_of(const Tensor& x, const Tensor& y) {
+  return y.location().line() != 0 ? y.location() : x.location();
+}
+
+/// x + y; of tensors, on their line.
+template <class X, class Y>
+auto sum_of(const X& x, const Y& y) {
+  if constexpr (std::same_as<X, Tensor> && std::same_as<Y, Tensor>) {
+    const Location at = line_of(x, y);
+    return Operand(x, at) + Operand(y, at);
+  } else if constexpr (std::same_as<X, Tensor> && Arithmetic<Y>) {
+    return Operand(x, x.location()) + Operand(y, x.location());
+  } else if constexpr (Arithmetic<X> && std::same_as<Y, Tensor>) {
+    return Operand(x, y.location()) + Operand(y, y.location());
+  } else {
+    return x + y;
+  }
+}
 }  // namespace detail
 
 /// f, then g: (f >> g)(x…) = g(f(x…)). One of them is an arrow.
@@ -94,7 +117,7 @@ auto join(F f, G g) {
     // One after the other: C++ leaves the order of operands of + open, and programs keep it.
     const auto left = detail::spread(f, x);
     const auto right = detail::spread(g, y);
-    return left + right;
+    return detail::sum_of(left, right);
   });
 }
 
@@ -129,12 +152,12 @@ inline const auto dup = make([](const auto& x) { return std::tuple{x, x}; });
 /// (x, y) ↦ (y, x)
 inline const auto swap = make([](const auto& x, const auto& y) { return std::tuple{y, x}; });
 /// (x, y) ↦ x + y
-inline const auto jam = make([](const auto& x, const auto& y) { return x + y; });
+inline const auto jam = make([](const auto& x, const auto& y) { return detail::sum_of(x, y); });
 /// (f, x…) ↦ f(x…)
 inline const auto apply = make([](const auto& f, const auto&... x) { return f(x...); });
 
 #define HOM_UNARY_ARROW(name) \
-  inline const auto name = make([](const Tensor& x) { return hom::name(x); })
+  inline const auto name = make([](const Tensor& x) { return hom::name(Operand(x, x.location())); })
 HOM_UNARY_ARROW(abs);
 HOM_UNARY_ARROW(sign);
 HOM_UNARY_ARROW(round);
@@ -161,25 +184,56 @@ HOM_UNARY_ARROW(atanh);
 HOM_UNARY_ARROW(logistic);
 HOM_UNARY_ARROW(erf);
 HOM_UNARY_ARROW(is_finite);
+HOM_UNARY_ARROW(is_nan);
 HOM_UNARY_ARROW(stop_gradient);
+// Functions with further arguments, at their defaults: reductions of every element, softmax along
+// the last axis, every axis reversed.
+HOM_UNARY_ARROW(relu);
+HOM_UNARY_ARROW(softmax);
+HOM_UNARY_ARROW(sum);
+HOM_UNARY_ARROW(prod);
+HOM_UNARY_ARROW(max);
+HOM_UNARY_ARROW(min);
+HOM_UNARY_ARROW(mean);
+HOM_UNARY_ARROW(transpose);
 #undef HOM_UNARY_ARROW
+inline const auto neg = make([](const Tensor& x) { return -Operand(x, x.location()); });
 
-inline const auto neg = make([](const Tensor& x) { return -x; });
-inline const auto sum = make([](const Tensor& x) { return hom::sum(x); });
-inline const auto add = make([](const Tensor& x, const Tensor& y) { return x + y; });
-inline const auto sub = make([](const Tensor& x, const Tensor& y) { return x - y; });
-inline const auto mul = make([](const Tensor& x, const Tensor& y) { return x * y; });
-inline const auto div = make([](const Tensor& x, const Tensor& y) { return x / y; });
-inline const auto rem = make([](const Tensor& x, const Tensor& y) { return x % y; });
-inline const auto pow = make([](const Tensor& x, const Tensor& y) { return hom::pow(x, y); });
-inline const auto maximum =
-    make([](const Tensor& x, const Tensor& y) { return hom::maximum(x, y); });
-inline const auto minimum =
-    make([](const Tensor& x, const Tensor& y) { return hom::minimum(x, y); });
-inline const auto atan2 = make([](const Tensor& y, const Tensor& x) { return hom::atan2(y, x); });
-inline const auto matmul = make([](const Tensor& x, const Tensor& y) { return hom::matmul(x, y); });
-inline const auto where =
-    make([](const Tensor& c, const Tensor& x, const Tensor& y) { return hom::where(c, x, y); });
+#define HOM_BINARY_ARROW(name)                                         \
+  inline const auto name = make([](const Tensor& x, const Tensor& y) { \
+    const Location at = detail::line_of(x, y);                         \
+    return hom::name(Operand(x, at), Operand(y, at));                  \
+  })
+HOM_BINARY_ARROW(pow);
+HOM_BINARY_ARROW(maximum);
+HOM_BINARY_ARROW(minimum);
+HOM_BINARY_ARROW(matmul);
+/// (y, x) ↦ the angle of (x, y)
+HOM_BINARY_ARROW(atan2);
+#undef HOM_BINARY_ARROW
+
+#define HOM_OPERATOR_ARROW(name, symbol)                               \
+  inline const auto name = make([](const Tensor& x, const Tensor& y) { \
+    const Location at = detail::line_of(x, y);                         \
+    return Operand(x, at) symbol Operand(y, at);                       \
+  })
+HOM_OPERATOR_ARROW(add, +);
+HOM_OPERATOR_ARROW(sub, -);
+HOM_OPERATOR_ARROW(mul, *);
+HOM_OPERATOR_ARROW(div, /);
+HOM_OPERATOR_ARROW(rem, %);
+HOM_OPERATOR_ARROW(eq, ==);
+HOM_OPERATOR_ARROW(ne, !=);
+HOM_OPERATOR_ARROW(lt, <);
+HOM_OPERATOR_ARROW(le, <=);
+HOM_OPERATOR_ARROW(gt, >);
+HOM_OPERATOR_ARROW(ge, >=);
+#undef HOM_OPERATOR_ARROW
+
+inline const auto where = make([](const Tensor& c, const Tensor& x, const Tensor& y) {
+  const Location at = y.location().line() != 0 ? y.location() : detail::line_of(c, x);
+  return hom::where(Operand(c, at), Operand(x, at), Operand(y, at));
+});
 
 }  // namespace arrows
 }  // namespace hom

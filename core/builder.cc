@@ -23,9 +23,8 @@ std::size_t hash_step(const Primitive& primitive, std::uint32_t attributes,
   return hash;
 }
 
-/// A step that mentions a type nobody else does has not been seen before only by accident; captured
-/// tensors differ by their buffer and are told apart before they come here.
-bool may_share(const Primitive& primitive) { return primitive.name != "captured"; }
+/// Tensors from the closure are numbered within each program, so their steps cannot be copied.
+bool is_captured(const Primitive& primitive) { return primitive.name == "captured"; }
 
 }  // namespace
 
@@ -141,7 +140,7 @@ Slot Builder::append(const Primitive& primitive, const Attributes& attributes,
   const std::vector<TensorType> results = type_results(primitive, attributes, operands, at);
   if (primitive.simplify) {
     if (const auto slot = primitive.simplify(
-            Simplifying{*this, primitive, attributes, operands, results.at(0), at}))
+            Simplifying{*this, primitive, attributes, operands, results.at(0), at, scope}))
       return *slot;
   }
   return append_typed(hash, primitive, attributes_id, operands, results, at, scope);
@@ -159,20 +158,16 @@ std::vector<TensorType> Builder::type_results(const Primitive& primitive,
                                               const Attributes& attributes,
                                               std::span<const Slot> operands,
                                               const Location& at) const {
-  SmallVector<TensorType, 4> operand_types;
-  for (Slot slot : operands) operand_types.push_back(type(slot));
-  const int count = static_cast<int>(operands.size());
-  require(count >= primitive.min_operands && count <= primitive.max_operands, at, [&] {
-    return Complaint{primitive.name + ": takes " + std::to_string(primitive.min_operands) +
-                     " operands, got " + std::to_string(count)};
-  });
-  return primitive.type(
-      Typing{primitive, attributes, {operand_types.data(), operand_types.size()}, at});
+  SmallVector<TensorType, 4> types;
+  for (Slot slot : operands) types.push_back(type(slot));
+  return result_types(primitive, attributes, {types.data(), types.size()}, at);
 }
 
 Slot Builder::append_typed(std::size_t hash, const Primitive& primitive, std::uint32_t attributes,
                            std::span<const Slot> operands, const std::vector<TensorType>& results,
                            const Location& at, const std::string& scope) {
+  // Steps are pure, so one without results leaves no trace: nothing can refer to it.
+  if (results.empty()) return static_cast<Slot>(slot_count());
   SmallVector<std::uint32_t, 4> result_types;
   for (const TensorType& result : results) result_types.push_back(intern_type(result));
   const auto step = static_cast<std::uint32_t>(program_.steps_.size());
@@ -204,6 +199,23 @@ Slot Builder::capture(const Tensor& concrete, const Location& at) {
   return slot;
 }
 
+std::vector<Slot> Builder::add_inputs_of(const Program& program) {
+  std::vector<Slot> slots;
+  for (std::size_t i = 0; i < program.inputs().size(); ++i) {
+    slots.push_back(add_input(program.type(program.inputs()[i]), program.input_names()[i]));
+  }
+  return slots;
+}
+
+Slot Builder::append_step(const Program& program, const Step& step,
+                          std::span<const Slot> operands) {
+  if (!is_captured(step.primitive)) {
+    return append(step.primitive, step.attributes, operands, step.at, step.scope);
+  }
+  const auto index = static_cast<std::size_t>(step.attributes.integer("index"));
+  return capture(program.captured()[index], step.at);
+}
+
 std::vector<Slot> Builder::append_program(const Program& program, std::span<const Slot> inputs) {
   ensure(inputs.size() == program.inputs().size(), "append_program: one slot for each input");
   std::vector<Slot> slots(program.slot_count());
@@ -211,15 +223,9 @@ std::vector<Slot> Builder::append_program(const Program& program, std::span<cons
   std::vector<Slot> operands;
   for (std::size_t i = 0; i < program.step_count(); ++i) {
     const Step step = program.step(i);
-    Slot first;
-    if (!may_share(step.primitive)) {
-      first = capture(
-          program.captured()[static_cast<std::size_t>(step.attributes.integer("index"))], step.at);
-    } else {
-      operands.clear();
-      for (Slot slot : step.operands) operands.push_back(slots[slot]);
-      first = append(step.primitive, step.attributes, operands, step.at, step.scope);
-    }
+    operands.clear();
+    for (Slot slot : step.operands) operands.push_back(slots[slot]);
+    const Slot first = append_step(program, step, operands);
     for (std::uint32_t r = 0; r < step.result_count; ++r) slots[step.first_result + r] = first + r;
   }
   std::vector<Slot> outputs;
@@ -238,6 +244,10 @@ const Attribute* Builder::literal(Slot slot) const {
   const std::uint32_t step = program_.definition(slot);
   if (step == Program::is_none || program_.steps_[step].primitive != constant) return nullptr;
   return &program_.attributes_[program_.steps_[step].attributes].get("value");
+}
+
+bool Builder::is_zero(Slot slot) const {
+  return type(slot).size() == 0 || is_literal(slot, 0.0) || is_literal(slot, -0.0);
 }
 
 bool Builder::is_literal(Slot slot, double value) const {
@@ -265,7 +275,6 @@ Program Builder::finish(std::vector<Slot> outputs, Signature signature,
   Builder fresh;
   Program& result = fresh.program_;
   result.types_ = std::move(old.types_);
-  result.attributes_ = old.attributes_;
   result.scopes_ = std::move(old.scopes_);
   std::vector<Slot> renamed(old.slot_count());
   for (std::size_t i = 0; i < old.inputs_.size(); ++i) {
@@ -278,6 +287,16 @@ Program Builder::finish(std::vector<Slot> outputs, Signature signature,
   }
   result.input_names_ = std::move(old.input_names_);
   result.input_names_.resize(result.inputs_.size());
+  // Only live attributes stay: a dead step's program may hold on to large tensors.
+  std::vector<std::uint32_t> kept_attributes(old.attributes_.size(), vacant);
+  kept_attributes[0] = 0;
+  const auto keep = [&](std::uint32_t attributes) {
+    if (kept_attributes[attributes] == vacant) {
+      kept_attributes[attributes] = static_cast<std::uint32_t>(result.attributes_.size());
+      result.attributes_.push_back(std::move(old.attributes_[attributes]));
+    }
+    return kept_attributes[attributes];
+  };
   std::vector<Slot> operands;
   std::vector<std::uint32_t> types;
   std::size_t hash = result.inputs_.size();
@@ -291,10 +310,12 @@ Program Builder::finish(std::vector<Slot> outputs, Signature signature,
     }
     for (Slot r = 0; r < record.result_count; ++r)
       types.push_back(old.slot_types_[record.first_result + r]);
-    std::uint32_t attributes = record.attributes;
-    if (!may_share(*record.primitive)) {
+    std::uint32_t attributes = 0;
+    if (!is_captured(*record.primitive)) {
+      attributes = keep(record.attributes);
+    } else {
       // Captured tensors that are dead are forgotten, and the others renumbered.
-      Attributes renumbered = old.attributes_[attributes];
+      Attributes renumbered = old.attributes_[record.attributes];
       const auto index = static_cast<std::size_t>(renumbered.integer("index"));
       renumbered.set("index", Attribute{static_cast<std::int64_t>(result.captured_.size())});
       result.captured_.push_back(old.captured_[index]);
@@ -310,6 +331,23 @@ Program Builder::finish(std::vector<Slot> outputs, Signature signature,
   for (Slot slot : outputs) {
     result.outputs_.push_back(renamed[slot]);
     hash = hash_combine(hash, renamed[slot]);
+  }
+  // Programs made by functors have no C++ arguments: inputs and outputs are plain products. An
+  // input that was a part of something (`p.weight`) is a factor without a label.
+  if (signature.domain == Object()) {
+    std::vector<Object::Factor> factors;
+    for (std::size_t i = 0; i < result.inputs_.size(); ++i) {
+      const std::string& input = result.input_names_[i];
+      const bool is_label = input.find_first_of(".[") == std::string::npos;
+      factors.push_back({is_label ? input : "", result.type(result.inputs_[i])});
+    }
+    signature.domain = Object::product(std::move(factors));
+  }
+  if (signature.codomain == Object()) {
+    std::vector<Object::Factor> factors;
+    for (Slot slot : result.outputs_) factors.push_back({"", result.type(slot)});
+    signature.codomain =
+        factors.size() == 1 ? factors[0].object : Object::product(std::move(factors));
   }
   result.name_ = std::move(signature.name);
   result.domain_ = std::move(signature.domain);

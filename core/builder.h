@@ -19,9 +19,12 @@ class Builder {
   Builder();
 
   Slot add_input(const TensorType& type, std::string name);
+  /// Inputs with the types and names of those of `program`.
+  std::vector<Slot> add_inputs_of(const Program& program);
 
   /// Types and appends a step, unless it simplifies to, or equals, what is there; returns its first
-  /// result (the others follow). Throws `Error` from the typing rule.
+  /// result (the others follow). A step without results is not recorded, and gives a slot that does
+  /// not exist. Throws `Error` from the typing rule.
   Slot append(const Primitive& primitive, const Attributes& attributes,
               std::span<const Slot> operands, const Location& at, const std::string& scope);
   Slot append(const Primitive& primitive, const Attributes& attributes,
@@ -35,6 +38,9 @@ class Builder {
   /// The slot of a concrete tensor from the closure; one slot for each array.
   Slot capture(const Tensor& concrete, const Location& at);
 
+  /// Appends a step of another program on other operands, keeping its line and name.
+  Slot append_step(const Program& program, const Step& step, std::span<const Slot> operands);
+
   /// Appends all steps of `program`, keeping their lines and names; returns the slots of its
   /// outputs.
   std::vector<Slot> append_program(const Program& program, std::span<const Slot> inputs);
@@ -44,6 +50,8 @@ class Builder {
   std::optional<Step> definition(Slot slot) const;
   /// The value of a `constant` step.
   const Attribute* literal(Slot slot) const;
+  /// Whether every element is known to be 0 or −0: a literal zero, or no elements at all.
+  bool is_zero(Slot slot) const;
   /// Whether `slot` is a literal equal to `value` in every element (0 is not −0).
   bool is_literal(Slot slot, double value) const;
 

@@ -28,9 +28,10 @@ LiveCaptures& live_captures() {
 }  // namespace
 
 Capture::Capture(const Location& at) : id_(next_capture_id++), at_(at), enclosing_(innermost) {
-  innermost = this;
   const std::scoped_lock lock(live_captures().mutex);
   live_captures().ids.insert(id_);
+  // Last, since the destructor does not run where the constructor throws.
+  innermost = this;
 }
 
 Capture::~Capture() {
@@ -64,6 +65,12 @@ void fail_leaked(const Tensor& symbol, const Location& at) {
        at);
 }
 
+Capture* Capture::of(const Tensor& symbol) {
+  Capture* capture = innermost;
+  while (capture && capture->id_ != symbol.capture_id()) capture = capture->enclosing_;
+  return capture;
+}
+
 TensorType Tensor::type(const Location& at) const {
   if (array_) return array_->type;
   require(capture_ != 0, at, [] {
@@ -71,11 +78,7 @@ TensorType Tensor::type(const Location& at) const {
         "an empty tensor is used",
         "a default-constructed Tensor has no value; integer leaves of a gradient are empty too"};
   });
-  // A capture encloses those that are pushed after it, so walking outwards finds it where it is
-  // alive.
-  for (Capture* capture = innermost; capture; capture = capture->enclosing()) {
-    if (capture->id() == capture_) return capture->builder().type(slot_);
-  }
+  if (Capture* capture = Capture::of(*this)) return capture->builder().type(slot_);
   fail_leaked(*this, at);
 }
 
@@ -106,23 +109,13 @@ Closure Capture::finish(std::span<const Tensor> outputs, Builder::Signature sign
                  std::move(outer_operands_)};
 }
 
-std::vector<TensorType> result_types(const Primitive& primitive, const Attributes& attributes,
-                                     std::span<const TensorType> operands, const Location& at) {
-  const int count = static_cast<int>(operands.size());
-  require(count >= primitive.min_operands && count <= primitive.max_operands, at, [&] {
-    return Complaint{primitive.name + ": takes " + std::to_string(primitive.min_operands) +
-                     (primitive.max_operands > primitive.min_operands ? " or more" : "") +
-                     " operands, got " + std::to_string(count)};
-  });
-  return primitive.type(Typing{primitive, attributes, operands, at});
-}
-
 TensorList apply(const Primitive& primitive, const Attributes& attributes,
                  std::span<const Tensor> operands, const Location& given) {
   const Location& at = LocationScope::current(given);
   bool symbolic = operands.empty() && innermost != nullptr;
   for (const Tensor& operand : operands) symbolic = symbolic || !operand.is_concrete();
   if (!symbolic) {
+    const LocationScope line(at);
     SmallVector<TensorType, 4> types;
     for (const Tensor& operand : operands) types.push_back(operand.array(at).type);
     const std::vector<TensorType> results =
@@ -140,6 +133,7 @@ TensorList apply(const Primitive& primitive, const Attributes& attributes,
   Builder& builder = capture.builder();
   const Slot first =
       builder.append(primitive, attributes, {slots.data(), slots.size()}, at, NameScope::current());
+  if (first >= builder.slot_count()) return {};  // a step without results
   TensorList results{capture.symbol(first, at)};
   // A step that simplified has one result; only steps with several have more.
   if (const auto step = builder.definition(first);

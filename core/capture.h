@@ -28,6 +28,8 @@ class Capture {
 
   /// The innermost capture of this thread, or null.
   static Capture* current();
+  /// The capture of this thread that `symbol` belongs to, or null.
+  static Capture* of(const Tensor& symbol);
 
   Tensor input(const TensorType& type, std::string name);
   /// The slot of `x` in this capture: an own symbol, a concrete tensor, or a symbol of an enclosing
@@ -36,7 +38,6 @@ class Capture {
   Tensor symbol(Slot slot, const Location& at) const { return Tensor(id_, slot, at); }
 
   Builder& builder() { return builder_; }
-  Capture* enclosing() const { return enclosing_; }
   std::uint64_t id() const { return id_; }
 
   /// Ends the capture with these outputs.
@@ -66,9 +67,5 @@ Tensor apply_one(const Primitive& primitive, const Attributes& attributes,
 /// in progress.
 std::vector<Tensor> apply(const Program& program, std::span<const Tensor> inputs,
                           const Location& at);
-
-/// Result types of a step; throws where operands do not fit the primitive.
-std::vector<TensorType> result_types(const Primitive& primitive, const Attributes& attributes,
-                                     std::span<const TensorType> operands, const Location& at);
 
 }  // namespace hom

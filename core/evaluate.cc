@@ -86,6 +86,7 @@ std::vector<Tensor> evaluate(const Program& program, std::vector<Tensor> inputs,
     types.clear();
     for (std::uint32_t r = 0; r < step.result_count; ++r)
       types.push_back(program.type(step.first_result + r));
+    const LocationScope line(step.at);
     std::optional<NameScope> scope;
     if (!step.scope.empty()) scope.emplace(step.scope);
     TensorList results =

@@ -233,6 +233,8 @@ auto cond(const Operand& predicate, const Then& then, const Otherwise& otherwise
       }
       auto first = detail::capture_function(then, "then", at, operands...);
       auto second = detail::capture_function(otherwise, "otherwise", at, operands...);
+      detail::require_same_structure(detail::all_leaves(first.skeleton).second,
+                                     detail::all_leaves(second.skeleton).second, at);
       std::vector<Tensor> inputs{predicate.value()};
       const std::vector<Tensor> own = detail::inputs_of(first, operands...);
       inputs.insert(inputs.end(), own.begin(), own.end());

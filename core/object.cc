@@ -99,7 +99,15 @@ bool operator==(const Object& a, const Object& b) {
 
 std::int64_t element_count(const Shape& shape) {
   std::int64_t count = 1;
-  for (std::int64_t extent : shape) count *= extent;
+  bool overflows = false;
+  for (std::int64_t extent : shape) {
+    // A zero later on makes the product 0 whatever came before.
+    if (extent == 0) return 0;
+    overflows = overflows || __builtin_mul_overflow(count, extent, &count);
+  }
+  if (overflows) {
+    fail({"a tensor of shape " + to_string(shape) + " has more elements than 64 bits count"}, {});
+  }
   return count;
 }
 
@@ -108,7 +116,8 @@ Shape row_major_strides(const Shape& shape) {
   std::int64_t stride = 1;
   for (std::size_t axis = shape.size(); axis-- > 0;) {
     strides[axis] = stride;
-    stride *= shape[axis];
+    // Beside an empty axis the strides of a tensor mean nothing, and must not overflow.
+    stride = shape[axis] == 0 ? 0 : stride * shape[axis];
   }
   return strides;
 }

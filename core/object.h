@@ -48,7 +48,7 @@ struct Object::Factor {
   Object object;
 };
 
-/// Product of the extents; 1 for rank 0.
+/// Product of the extents; 1 for rank 0. Throws `Error` where it does not fit 64 bits.
 std::int64_t element_count(const Shape& shape);
 /// Row-major strides in elements.
 Shape row_major_strides(const Shape& shape);

@@ -63,6 +63,9 @@ Tensor from_numpy(const NumpyArray& array, const TensorType& expected, const std
                 to_string(expected) +
                 "\n  hint: the example passed to load_npz has the structure that was saved");
   }
+  // Any byte but 0 is true, as NumPy reads it.
+  if (expected.dtype.is_bool())
+    return tensor_from_bytes(array.data.data(), u8[expected.shape]) != 0;
   if (expected.dtype != bf16) return tensor_from_bytes(array.data.data(), expected);
   return convert(tensor_from_bytes(array.data.data(), f32[expected.shape]), bf16);
 }

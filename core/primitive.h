@@ -77,11 +77,8 @@ struct LinearizingCall {
   const Attributes& attributes;
   std::span<const Tensor> x;
   std::span<const Tensor> dx;
-  /// The functor, for the programs inside. `wanted`, where given, are the outputs that get a
-  /// tangent (perhaps zero).
-  std::function<Linearization(const Program&, const std::vector<bool>& active,
-                              const std::vector<bool>* wanted)>
-      linearize;
+  /// The functor, for the programs inside.
+  std::function<Linearization(const Program&, const std::vector<bool>& active)> linearize;
 };
 
 struct PrimalAndTangent {
@@ -126,6 +123,12 @@ struct Simplifying {
   std::span<const Slot> operands;
   const TensorType& result;
   const Location& at;
+  const std::string& scope;
+
+  /// A step to take the place of this one, on its line.
+  Slot append(const Primitive& other, const Attributes& with, std::initializer_list<Slot> on) const;
+  /// A literal of the result's type.
+  Slot literal(const Attribute& value) const;
 };
 
 /// The slot that stands for the step's result, where the step is not needed.
@@ -171,6 +174,10 @@ struct Primitive {
   std::string shapes = {};
   std::string formula = {};
 };
+
+/// Result types of a step; throws where operands do not fit the primitive.
+std::vector<TensorType> result_types(const Primitive& primitive, const Attributes& attributes,
+                                     std::span<const TensorType> operands, const Location& at);
 
 /// Primitives by name. The standard table holds Hom's own; a test or a user may add to it and reset
 /// it.

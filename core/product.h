@@ -300,6 +300,7 @@ TensorsOf<T> with_leaves(const T& product, std::span<const Tensor> replacements)
     if constexpr (std::same_as<std::remove_cvref_t<decltype(leaf)>, Tensor>) {
       if (leaf.is_empty()) return leaf;
     }
+    ensure(next < replacements.size(), "with_leaves: one tensor for each leaf");
     return replacements[next++];
   };
   TensorsOf<T> result = detail::map_leaves(product, replace, Path(""));

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include <hom/core/attribute.h>
+#include <hom/core/capture.h>
 #include <hom/core/operations/broadcasting.h>
 
 namespace hom {
@@ -32,13 +33,17 @@ void for_each_position(const Array& array, F&& f) {
   }
 }
 
+std::byte* allocated(std::size_t bytes) {
+  void* memory = ::operator new(bytes, buffer_alignment, std::nothrow);
+  if (!memory) {
+    fail({"out of memory: a tensor needs " + std::to_string(bytes) + " bytes"}, {});
+  }
+  return static_cast<std::byte*>(memory);
+}
 }  // namespace
 
 Buffer::Buffer(std::size_t bytes)
-    : data_(bytes <= inside_bytes
-                ? inside_
-                : static_cast<std::byte*>(::operator new(bytes, buffer_alignment))),
-      bytes_(bytes) {}
+    : data_(bytes <= inside_bytes ? inside_ : allocated(bytes)), bytes_(bytes) {}
 
 Buffer::~Buffer() {
   if (data_ != inside_) ::operator delete(data_, buffer_alignment);
@@ -46,7 +51,12 @@ Buffer::~Buffer() {
 
 std::shared_ptr<Array> Array::allocate(TensorType type) {
   auto array = std::make_shared<Array>();
-  const std::size_t bytes = static_cast<std::size_t>(type.size()) * type.dtype.size();
+  const std::int64_t size = type.size();
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(size), type.dtype.size(), &bytes)) {
+    fail({"out of memory: a tensor " + hom::to_string(type) + " has more bytes than 64 bits count"},
+         {});
+  }
   array->strides = row_major_strides(type.shape);
   array->type = std::move(type);
   array->buffer = std::make_shared<Buffer>(bytes);
@@ -93,7 +103,9 @@ Tensor row_major(const Tensor& x) {
 
 Tensor tensor_from_bytes(const void* bytes, const TensorType& type) {
   auto array = Array::allocate(type);
-  std::memcpy(array->buffer->data(), bytes, array->buffer->bytes());
+  if (array->buffer->bytes() > 0) {
+    std::memcpy(array->buffer->data(), bytes, array->buffer->bytes());
+  }
   return Tensor(std::move(array));
 }
 
@@ -121,6 +133,7 @@ std::string element_text(T value) {
   if constexpr (std::same_as<T, bool>) {
     return value ? "true" : "false";
   } else if constexpr (dtype_of<T>().is_float()) {
+    if (std::isnan(static_cast<double>(value))) return "nan";
     char text[32];
     // Enough digits to tell neighbours apart at a glance, not to read back exactly: %.6g, more for
     // f64.
@@ -158,9 +171,14 @@ void print_axis(std::string& text, const Array& array, std::size_t axis, std::in
 
 std::string to_string(const Tensor& x, std::int64_t limit) {
   if (x.is_empty()) return "empty tensor";
-  if (x.is_symbolic()) return "symbol " + to_string(x.type());
+  if (x.is_symbolic()) {
+    // Printing is for looking into trouble, so it does not make any.
+    return Capture::of(x) ? "symbol " + to_string(x.type()) : "symbol whose capture has ended";
+  }
   const Array& array = x.array();
   std::string text = to_string(array.type) + " ";
+  // Without elements there may still be many rows, which say nothing.
+  if (array.type.size() == 0) return text + "[]";
   print_axis(text, array, 0, array.offset, array.type.size() > limit);
   return text;
 }

@@ -116,10 +116,23 @@ class Tensor {
   /// Axes reversed.
   Tensor T(const Location& at = Location::current()) const;
 
-  Tensor& operator+=(const Operand& other);
-  Tensor& operator-=(const Operand& other);
-  Tensor& operator*=(const Operand& other);
-  Tensor& operator/=(const Operand& other);
+  // Only variables are assigned: `x(0) = 2.0` would change a temporary, and nothing else.
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
+  ~Tensor() = default;
+  template <class T>
+  void operator=(const T&) && {
+    static_assert(!std::same_as<T, T>,
+                  "hom: tensors are immutable, so an element of one cannot be assigned. Make a new "
+                  "tensor: x = update_slice(x, part, start, step), or x = scatter(...).");
+  }
+
+  Tensor& operator+=(const Operand& other) &;
+  Tensor& operator-=(const Operand& other) &;
+  Tensor& operator*=(const Operand& other) &;
+  Tensor& operator/=(const Operand& other) &;
 
   /// A tensor has no truth value while a program is captured, so it never has one.
   template <std::same_as<bool> B>

@@ -259,8 +259,10 @@ class Parser {
 
   void define_results(const Builder& builder, const Primitive& primitive,
                       std::vector<Result>& results, Slot first, std::size_t place) {
+    // A step without results is not recorded.
+    const Program& program = builder.program();
     const std::uint32_t count =
-        builder.program().step(builder.program().definition(first)).result_count;
+        first < program.slot_count() ? program.step(program.definition(first)).result_count : 0;
     if (count != results.size()) {
       scan_.fail_at(place, primitive.name + " has " + std::to_string(count) + " results, but " +
                                std::to_string(results.size()) + " are named");
@@ -305,13 +307,16 @@ class Parser {
         read_attribute_of(primitive, attributes);
       }
     }
+    // In the order of the declaration, whatever that of the text: equal steps compare equal.
+    Attributes ordered;
     for (const AttributeSpec& spec : primitive.attributes) {
       if (!attributes.has(spec.name)) {
         scan_.fail_at(place, primitive.name + " lacks its attribute `" + spec.name +
                                  "`: expected " + kind_name(spec.kind));
       }
+      ordered.set(spec.name, attributes.get(spec.name));
     }
-    return attributes;
+    return ordered;
   }
 
   void read_attribute_of(const Primitive& primitive, Attributes& attributes) {

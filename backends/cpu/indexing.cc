@@ -53,7 +53,7 @@ Integers read_integers(const Array& x) {
   fail(Complaint{step.primitive.name + ": index " + std::to_string(index) +
                      " is out of range on axis " + std::to_string(axis) + ", whose extent is " +
                      std::to_string(extent),
-                 "indices count from 0 and are never negative; mode \"clip\" clamps them"},
+                 "indices count from 0 and are never negative; Bounds::clip clamps them"},
        step.at);
 }
 
@@ -182,7 +182,7 @@ Shape window_start(const Invocation& step, const Array& x, const Array& start, c
                          " is out of range on axis " + std::to_string(i) + ", whose extent is " +
                          std::to_string(x.type.shape[i]),
                      "the start may be 0 … " + std::to_string(last) +
-                         "; mode \"clip\" moves the window inside"},
+                         "; Bounds::clip moves the window inside"},
            step.at);
     }
     result[i] = result[i] < 0 ? 0 : last;

@@ -2,6 +2,8 @@
 #include <hom/core/operations/broadcasting.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include <hom/core/capture.h>
 #include <hom/core/operations/elementwise.h>
@@ -67,6 +69,8 @@ Tensor literal(const Attribute& value, const TensorType& type, bool recorded, co
   const Attributes attributes{
       {"value", rounded(value, type.dtype)}, {"dtype", {type.dtype}}, {"shape", {type.shape}}};
   if (recorded) return apply_one(constant, attributes, {}, at);
+  const LocationScope line(at);
+  static_cast<void>(type.size());  // throws where it does not fit 64 bits
   const Invocation step{constant, attributes, {&type, 1}, at};
   return current_executor().execute(step, {})[0];
 }
@@ -79,25 +83,49 @@ Attribute Operand::weak_value() const {
 }
 
 namespace {
+/// Whether T holds the number as it is; floats hold every number, rounded.
+template <class T>
+bool holds(const Attribute& number) {
+  return std::visit(
+      []<class Number>(const Number& value) {
+        if constexpr (dtype_of<T>().is_float() || !Arithmetic<Number>) {
+          return true;
+        } else if constexpr (std::same_as<T, bool>) {
+          return value == Number{0} || value == Number{1};
+        } else if constexpr (std::same_as<Number, bool>) {
+          return true;
+        } else if constexpr (std::integral<Number>) {
+          return std::in_range<T>(value);
+        } else {
+          // Both bounds are powers of two (or 0), and exact as doubles; NaN is outside.
+          const double above = std::ldexp(1.0, std::numeric_limits<T>::digits);
+          return value >= static_cast<double>(std::numeric_limits<T>::min()) && value < above &&
+                 value == std::trunc(value);
+        }
+      },
+      number.value);
+}
+
 Attribute checked_value(const Operand& operand, Dtype dtype) {
   const Attribute value = operand.weak_value();
-  const bool fits = !dtype.is_integer() || visit(dtype, [&]<class T>() {
-    if constexpr (std::integral<T> && !std::same_as<T, bool>) {
-      if (const auto* integer = std::get_if<std::int64_t>(&value.value))
-        return std::in_range<T>(*integer);
-      if (const auto* integer = std::get_if<std::uint64_t>(&value.value))
-        return std::in_range<T>(*integer);
-    }
-    return true;
-  });
-  require(fits, operand.at(), [&] {
-    return Complaint{"the number " + to_string(value) + " does not fit " + to_string(dtype),
-                     "a C++ number adopts the dtype of the tensor it meets; convert the tensor "
-                     "with astype(i64) first"};
-  });
+  require_fits(value, dtype, operand.at());
   return value;
 }
 }  // namespace
+
+void require_fits(const Attribute& number, Dtype dtype, const Location& at) {
+  const bool fits = visit(dtype, [&]<class T>() { return holds<T>(number); });
+  require(fits, at, [&] {
+    const bool is_float = std::holds_alternative<double>(number.value);
+    const std::string way_out =
+        dtype.is_bool() ? "truth values are 0 and 1; compare, as in `x != 0`"
+                        : "a C++ number adopts the dtype of the tensor it meets; convert the "
+                          "tensor with astype(" +
+                              std::string(is_float ? "f64" : "i64") + ") first";
+    return Complaint{"the number " + to_string(number) + " does not fit " + to_string(dtype),
+                     way_out};
+  });
+}
 
 Tensor Operand::as(Dtype dtype) const {
   if (!is_weak()) return convert(*this, dtype);
@@ -131,25 +159,24 @@ void harmonise(const std::string& operation, std::span<const Operand* const> ope
   }
 }
 
-std::int64_t normal_axis(const std::string& operation, std::int64_t axis, std::int64_t rank,
-                         const Location& at) {
-  require(-rank <= axis && axis < rank, at, [&] {
-    return Complaint{operation + ": axis " + std::to_string(axis) + " of a tensor of rank " +
-                         std::to_string(rank),
-                     "axes go from 0 to rank − 1, or from −rank to −1 counted from the end"};
+Tensor fitted(const std::string& operation, const std::string& role, const Operand& value,
+              Dtype dtype) {
+  require(value.is_weak() || promote(dtype, value.dtype()) == dtype, value.at(), [&] {
+    return Complaint{operation + ": " + role + " of dtype " + to_string(value.dtype()) +
+                         " does not fit a tensor of " + to_string(dtype),
+                     "convert one of them with astype"};
   });
-  return axis < 0 ? axis + rank : axis;
+  return value.as(dtype);
 }
 
-Shape normal_axes(const std::string& operation, const Shape& axes, std::int64_t rank,
-                  const Location& at) {
-  Shape normal;
-  for (std::int64_t axis : axes) normal.push_back(normal_axis(operation, axis, rank, at));
-  std::sort(normal.begin(), normal.end());
-  require(std::adjacent_find(normal.begin(), normal.end()) == normal.end(), at, [&] {
-    return Complaint{operation + ": axes " + to_string(axes) + " name an axis twice"};
+void require_float(const char* operation, const Operand& x) {
+  require(x.dtype().is_float(), x.at(), [&] {
+    return Complaint{
+        std::string(operation) + ": takes floats, got " + to_string(x.value().type(x.at())),
+        "convert with astype(f32) or astype(f64)"};
   });
-  return normal;
 }
+
+Tensor widened(const Operand& x) { return x.dtype().size() == 2 ? convert(x, f32) : x.value(); }
 
 }  // namespace hom

@@ -1,5 +1,5 @@
-// core/operations/broadcasting.h -- promotion and broadcasting of operands, for the implementation
-// of operations
+// core/operations/broadcasting.h -- promotion and broadcasting of operands, and what else the
+// implementations of operations share
 #pragma once
 
 #include <array>
@@ -8,9 +8,14 @@
 #include <vector>
 
 #include <hom/core/attribute.h>
+#include <hom/core/axes.h>
+#include <hom/core/primitive.h>
 #include <hom/core/tensor.h>
 
 namespace hom {
+
+/// The standard primitive of this name.
+inline const Primitive& primitive(const char* name) { return standard_primitives().find(name); }
 
 /// The dtype in which operands meet.
 Dtype common_dtype(std::span<const Operand* const> operands);
@@ -39,11 +44,18 @@ Tensor literal(const Attribute& value, const TensorType& type, bool recorded, co
 /// `value` as an element of `dtype` would hold it: a double, an integer, or a bool.
 Attribute rounded(const Attribute& value, Dtype dtype);
 
-/// Axis counted from the end where negative; throws where it is outside −rank … rank − 1.
-std::int64_t normal_axis(const std::string& operation, std::int64_t axis, std::int64_t rank,
-                         const Location& at);
-/// The same for each, sorted, without repetition.
-Shape normal_axes(const std::string& operation, const Shape& axes, std::int64_t rank,
-                  const Location& at);
+/// `value` as a tensor of `dtype`, which is what it goes into: a C++ number must fit, a tensor must
+/// promote to it. The error says that `role`, as in "an update", does not.
+Tensor fitted(const std::string& operation, const std::string& role, const Operand& value,
+              Dtype dtype);
+/// Throws unless `dtype` holds the number: an integer dtype takes whole numbers of its range, bool
+/// takes 0 and 1, floats round.
+void require_fits(const Attribute& number, Dtype dtype, const Location& at);
+/// Throws unless x is of a float dtype.
+void require_float(const char* operation, const Operand& x);
+
+/// 16-bit floats as f32: means and squares of them are made in 32 bits, where they neither overflow
+/// nor lose the deviations, and are rounded once at the end. Other dtypes stay.
+Tensor widened(const Operand& x);
 
 }  // namespace hom

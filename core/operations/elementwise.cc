@@ -1,14 +1,15 @@
 // core/operations/elementwise.cc -- elementwise functions: promotion, broadcasting, one step
 #include <hom/core/operations/elementwise.h>
 
+#include <limits>
+#include <numbers>
+
 #include <hom/core/capture.h>
 #include <hom/core/operations/broadcasting.h>
 #include <hom/core/operations/shaping.h>
 
 namespace hom {
 namespace {
-
-const Primitive& primitive(const char* name) { return standard_primitives().find(name); }
 
 Tensor unary(const Primitive& p, const Operand& x) { return apply_one(p, {}, {x.value()}, x.at()); }
 
@@ -92,6 +93,11 @@ Tensor operator>>(const Operand& x, const Operand& y) {
   static const Primitive& p = primitive("shift_right");
   return binary(p, x, y);
 }
+
+Tensor& operator%=(Tensor& x, const Operand& y) { return x = Operand(x, y.at()) % y; }
+Tensor& operator&=(Tensor& x, const Operand& y) { return x = Operand(x, y.at()) & y; }
+Tensor& operator|=(Tensor& x, const Operand& y) { return x = Operand(x, y.at()) | y; }
+Tensor& operator^=(Tensor& x, const Operand& y) { return x = Operand(x, y.at()) ^ y; }
 
 namespace {
 Tensor logical(const char* name, const Operand& x, const Operand& y) {
@@ -220,6 +226,23 @@ Tensor stop_gradient(const Operand& x) {
   return unary(p, x);
 }
 Tensor is_nan(const Operand& x) { return x != x; }
+Tensor is_inf(const Operand& x) {
+  require_float("is_inf", x);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return Operand(abs(x), x.at()) == Operand(infinity, x.at());
+}
+
+namespace {
+Tensor log_to_base(const char* operation, double log_of_base, const Operand& x) {
+  require_float(operation, x);
+  const Tensor natural = log(Operand(widened(x), x.at()));
+  const Tensor quotient = Operand(natural, x.at()) / Operand(log_of_base, x.at());
+  return convert(Operand(quotient, x.at()), x.dtype());
+}
+}  // namespace
+
+Tensor log2(const Operand& x) { return log_to_base("log2", std::numbers::ln2, x); }
+Tensor log10(const Operand& x) { return log_to_base("log10", std::numbers::ln10, x); }
 
 Tensor pow(const Operand& x, const Operand& y) {
   static const Primitive& p = primitive("pow");
@@ -258,9 +281,9 @@ Tensor where(const Operand& condition, const Operand& a, const Operand& b) {
 
 Tensor clamp(const Operand& x, const Operand& low, const Operand& high) {
   // By selection rather than by min and max, whose ties would halve the slope at the bounds.
+  const LocationScope line(LocationScope::current(x.at()));
   const auto [value, lower, upper] = harmonise<3>("clamp", {&x, &low, &high}, x.at());
-  const Operand middle(value, x.at());
-  return where(middle < lower, lower, where(middle > upper, upper, middle));
+  return where(value < lower, lower, where(value > upper, upper, value));
 }
 
 Tensor convert(const Operand& x, Dtype dtype) {
@@ -277,16 +300,16 @@ Tensor bitcast(const Operand& x, Dtype dtype) {
 Tensor Tensor::astype(Dtype dtype, const Location& at) const {
   return convert(Operand(*this, at), dtype);
 }
-Tensor& Tensor::operator+=(const Operand& other) {
+Tensor& Tensor::operator+=(const Operand& other) & {
   return *this = Operand(*this, other.at()) + other;
 }
-Tensor& Tensor::operator-=(const Operand& other) {
+Tensor& Tensor::operator-=(const Operand& other) & {
   return *this = Operand(*this, other.at()) - other;
 }
-Tensor& Tensor::operator*=(const Operand& other) {
+Tensor& Tensor::operator*=(const Operand& other) & {
   return *this = Operand(*this, other.at()) * other;
 }
-Tensor& Tensor::operator/=(const Operand& other) {
+Tensor& Tensor::operator/=(const Operand& other) & {
   return *this = Operand(*this, other.at()) / other;
 }
 

@@ -54,6 +54,12 @@ Tensor operator||(B x, const Tensor& y) {
 Tensor operator<<(const Operand& x, const Operand& y);
 Tensor operator>>(const Operand& x, const Operand& y);
 
+/// x = x % y and so on; x becomes a new tensor, and copies of it stay as they are.
+Tensor& operator%=(Tensor& x, const Operand& y);
+Tensor& operator&=(Tensor& x, const Operand& y);
+Tensor& operator|=(Tensor& x, const Operand& y);
+Tensor& operator^=(Tensor& x, const Operand& y);
+
 /// |x|; the derivative at 0 is 0.
 Tensor abs(const Operand& x);
 /// −1, 0 or 1; NaN stays NaN; the derivative is 0.
@@ -71,6 +77,10 @@ Tensor expm1(const Operand& x);
 Tensor log(const Operand& x);
 /// log(1 + x), accurate near 0
 Tensor log1p(const Operand& x);
+/// The logarithm to base 2 (10) as a quotient of natural ones: within 2 units in the last place,
+/// and so not always whole at powers of the base.
+Tensor log2(const Operand& x);
+Tensor log10(const Operand& x);
 Tensor sin(const Operand& x);
 Tensor cos(const Operand& x);
 Tensor tan(const Operand& x);
@@ -89,6 +99,8 @@ Tensor erf(const Operand& x);
 /// bool: neither infinite nor NaN
 Tensor is_finite(const Operand& x);
 Tensor is_nan(const Operand& x);
+/// bool: +∞ or −∞; takes floats
+Tensor is_inf(const Operand& x);
 
 /// xʸ; 0⁰ = 1. The derivative in x of x² at 0 is 0; in y it is 0 where x = 0 < y. Integers wrap and
 /// refuse negative y.

@@ -25,17 +25,22 @@ Tensor shift_of(const Tensor& x, const Axes& axes) {
 
 }  // namespace
 
-// Lines that a composition records are those of its caller.
+// Steps that a composition records, and its errors, belong to the line of its caller: of the
+// outermost composition, where they nest.
 
 Tensor relu(const Operand& x) {
-  const LocationScope line(x.at());
+  const LocationScope line(LocationScope::current(x.at()));
   return where(x <= 0, 0, x);  // in this order, so that NaN stays
 }
 
-Tensor sigmoid(const Operand& x) { return logistic(x); }
+Tensor sigmoid(const Operand& x) {
+  require_float("sigmoid", x);
+  return logistic(x);
+}
 
 Tensor softplus(const Operand& x, double beta) {
-  const LocationScope line(x.at());
+  const LocationScope line(LocationScope::current(x.at()));
+  require_float("softplus", x);
   // Each side is analytic where it is used; |x| would have a kink at 0 that only the first
   // derivative hides.
   const Tensor scaled = x * beta;
@@ -44,36 +49,40 @@ Tensor softplus(const Operand& x, double beta) {
 }
 
 Tensor log_sigmoid(const Operand& x) {
-  const LocationScope line(x.at());
+  const LocationScope line(LocationScope::current(x.at()));
+  require_float("log_sigmoid", x);
   return -softplus(-x);
 }
 
 Tensor silu(const Operand& x) {
-  const LocationScope line(x.at());
+  const LocationScope line(LocationScope::current(x.at()));
+  require_float("silu", x);
   return x * logistic(x);
 }
 
 Tensor gelu(const Operand& x) {
-  const LocationScope line(x.at());
+  const LocationScope line(LocationScope::current(x.at()));
+  require_float("gelu", x);
   return 0.5 * x * (1 + erf(x * (1 / std::numbers::sqrt2)));
 }
 
 Tensor square(const Operand& x) {
-  const LocationScope line(x.at());
+  const LocationScope line(LocationScope::current(x.at()));
   return x * x;
 }
 
 Tensor hypot(const Operand& x, const Operand& y) {
-  const LocationScope line(y.at());
-  const Tensor largest = maximum(abs(x), abs(y));
+  const LocationScope line(LocationScope::current(y.at()));
+  const auto [a, b] = harmonise<2>("hypot", {&x, &y}, y.at());
+  require_float("hypot", a);
+  const Tensor largest = maximum(abs(a), abs(b));
   const Tensor unit = stop_gradient(where((largest > 0) & is_finite(largest), largest, 1));
-  const Tensor a = x / unit;
-  const Tensor b = y / unit;
-  return unit * norm(stack({a, b}), 0);
+  return unit * norm(stack({a / unit, b / unit}), 0);
 }
 
 Tensor sinc(const Operand& x) {
-  const LocationScope line(x.at());
+  const LocationScope line(LocationScope::current(x.at()));
+  require_float("sinc", x);
   const Tensor angle = x * std::numbers::pi;
   const Tensor near_zero = abs(angle) < 1;
   // Σ (−1)ᵏ u²ᵏ/(2k+1)!, exact to rounding below 1, and so are its derivatives; the other branch
@@ -88,7 +97,8 @@ Tensor sinc(const Operand& x) {
 }
 
 Tensor logsumexp(const Operand& x, const Axes& axes, Keep keep) {
-  const LocationScope line(x.at());
+  const LocationScope line(LocationScope::current(x.at()));
+  require_float("logsumexp", x);
   const Tensor value = x.value();
   const Tensor shift = shift_of(value, axes);
   const Tensor total = log(sum(exp(value - shift), axes, Keep::yes)) + shift;
@@ -96,8 +106,9 @@ Tensor logsumexp(const Operand& x, const Axes& axes, Keep keep) {
 }
 
 Tensor logaddexp(const Operand& x, const Operand& y) {
-  const LocationScope line(y.at());
+  const LocationScope line(LocationScope::current(y.at()));
   const auto [a, b] = harmonise<2>("logaddexp", {&x, &y}, y.at());
+  require_float("logaddexp", a);
   // Equal infinities differ by 0, where the subtraction would give NaN. Each side is analytic where
   // it is used.
   const Tensor infinite = (a == b) & !is_finite(a);
@@ -107,7 +118,7 @@ Tensor logaddexp(const Operand& x, const Operand& y) {
 }
 
 Tensor logcumsumexp(const Operand& x, std::int64_t axis) {
-  const LocationScope line(x.at());
+  const LocationScope line(LocationScope::current(x.at()));
   Tensor all = x.value();
   const Shape shape = all.shape();
   const auto along =
@@ -127,14 +138,16 @@ Tensor logcumsumexp(const Operand& x, std::int64_t axis) {
 }
 
 Tensor softmax(const Operand& x, std::int64_t axis) {
-  const LocationScope line(x.at());
+  const LocationScope line(LocationScope::current(x.at()));
+  require_float("softmax", x);
   const Tensor value = x.value();
   const Tensor weight = exp(value - shift_of(value, axis));
   return weight / sum(weight, axis, Keep::yes);
 }
 
 Tensor log_softmax(const Operand& x, std::int64_t axis) {
-  const LocationScope line(x.at());
+  const LocationScope line(LocationScope::current(x.at()));
+  require_float("log_softmax", x);
   const Tensor value = x.value();
   // Shifted first: the logarithm of the sum would drown in a large maximum.
   const Tensor shifted = value - shift_of(value, axis);
@@ -142,7 +155,7 @@ Tensor log_softmax(const Operand& x, std::int64_t axis) {
 }
 
 Tensor cross_entropy(const Operand& logits, const Operand& labels) {
-  const LocationScope line(logits.at());
+  const LocationScope line(LocationScope::current(logits.at()));
   const TensorType type = logits.value().type();
   const TensorType label_type = labels.value().type();
   Shape examples = type.shape;
@@ -161,15 +174,13 @@ Tensor cross_entropy(const Operand& logits, const Operand& labels) {
 }
 
 Tensor mean_squared_error(const Operand& x, const Operand& y) {
-  const LocationScope line(y.at());
+  const LocationScope line(LocationScope::current(y.at()));
   return mean(square(x - y));
 }
 
 namespace {
-/// 16-bit floats are computed in 32 bits throughout: their means would overflow, or round away the
-/// deviations.
 Tensor normalised(const Operand& operand, std::int64_t axis, double epsilon) {
-  const Tensor x = operand.dtype().size() == 2 ? convert(operand, f32) : operand.value();
+  const Tensor x = widened(operand);
   const Tensor deviation = x - mean(x, axis, Keep::yes);
   return convert(deviation * rsqrt(mean(deviation * deviation, axis, Keep::yes) + epsilon),
                  operand.dtype());
@@ -177,12 +188,12 @@ Tensor normalised(const Operand& operand, std::int64_t axis, double epsilon) {
 }  // namespace
 
 Tensor layer_norm(const Operand& x, std::int64_t axis, double epsilon) {
-  const LocationScope line(x.at());
+  const LocationScope line(LocationScope::current(x.at()));
   return normalised(x, axis, epsilon);
 }
 
 Tensor batch_norm(const Operand& x, double epsilon) {
-  const LocationScope line(x.at());
+  const LocationScope line(LocationScope::current(x.at()));
   return normalised(x, 0, epsilon);
 }
 
@@ -201,12 +212,12 @@ Tensor scores(const Operand& queries, const Operand& keys, const Operand& v) {
 }  // namespace
 
 Tensor attention(const Operand& q, const Operand& k, const Operand& v) {
-  const LocationScope line(v.at());
+  const LocationScope line(LocationScope::current(v.at()));
   return matmul(softmax(scores(q, k, v)), v);
 }
 
 Tensor attention(const Operand& q, const Operand& k, const Operand& v, const Operand& mask) {
-  const LocationScope line(v.at());
+  const LocationScope line(LocationScope::current(v.at()));
   const Tensor score = scores(q, k, v);
   const Tensor kept = broadcast_to(mask, score.shape());
   const Tensor any = any_of(kept, -1, Keep::yes);

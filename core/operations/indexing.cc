@@ -2,7 +2,6 @@
 #include <hom/core/operations/indexing.h>
 
 #include <limits>
-#include <numeric>
 
 #include <hom/core/capture.h>
 #include <hom/core/operations/broadcasting.h>
@@ -11,10 +10,6 @@
 
 namespace hom {
 namespace {
-
-const Primitive& primitive(const char* name) { return standard_primitives().find(name); }
-
-std::int64_t signed_size(const Shape& shape) { return static_cast<std::int64_t>(shape.size()); }
 
 Attribute name_of(Bounds bounds) {
   return {std::string(bounds == Bounds::check  ? "check"
@@ -38,17 +33,6 @@ Attribute name_of(Combine combine) {
   return {std::string("max")};
 }
 
-/// Updates adopt the dtype of what they update.
-Tensor update_of(const char* operation, const Operand& x, const Operand& update) {
-  const Dtype dtype = x.dtype();
-  require(update.is_weak() || promote(dtype, update.dtype()) == dtype, update.at(), [&] {
-    return Complaint{std::string(operation) + ": an update of dtype " + to_string(update.dtype()) +
-                         " does not fit a tensor of " + to_string(dtype),
-                     "convert one of them with astype"};
-  });
-  return update.as(dtype);
-}
-
 void require_integers(const char* operation, const Operand& indices) {
   require(!indices.is_weak() && indices.dtype().is_integer(), indices.at(), [&] {
     return Complaint{std::string(operation) + ": indices are " + to_string(indices.dtype()) +
@@ -67,9 +51,12 @@ Tensor segments(const Operand& data, const Operand& ids, std::int64_t n, Combine
             return Complaint{"segment: data " + to_string(type) +
                              " needs one id for each row, got ids " + to_string(id_type)};
           });
+  require(n >= 0, data.at(),
+          [&] { return Complaint{"segment: " + std::to_string(n) + " segments"}; });
   TensorType result = type;
   result.shape[0] = n;
-  const Tensor start = full(result.shape, Operand(initial, data.at()), type.dtype, data.at());
+  // Of integers, the infinities are the ends of the range.
+  const Tensor start = literal({initial}, result, Capture::current() != nullptr, data.at());
   const Tensor column = expand_dims(ids, 1);
   return scatter(Operand(start, data.at()), Operand(column, ids.at()), data, {0}, combine);
 }
@@ -93,9 +80,9 @@ Tensor scatter(const Operand& x, const Operand& indices, const Operand& updates,
   Shape normal;
   for (std::int64_t axis : axes)
     normal.push_back(normal_axis("scatter", axis, signed_size(x.shape()), x.at()));
-  return apply_one(p,
-                   {{"axes", {normal}}, {"combine", name_of(combine)}, {"mode", name_of(bounds)}},
-                   {x.value(), indices.value(), update_of("scatter", x, updates)}, x.at());
+  return apply_one(
+      p, {{"axes", {normal}}, {"combine", name_of(combine)}, {"mode", name_of(bounds)}},
+      {x.value(), indices.value(), fitted("scatter", "an update", updates, x.dtype())}, x.at());
 }
 
 Tensor take(const Operand& x, const Operand& indices, std::int64_t axis, Bounds bounds) {
@@ -147,16 +134,17 @@ Tensor dynamic_update_slice(const Operand& x, const Operand& update, const Opera
                             Combine combine, Bounds bounds) {
   static const Primitive& p = primitive("dynamic_update_slice");
   require_integers("dynamic_update_slice", start);
-  return apply_one(p, {{"combine", name_of(combine)}, {"mode", name_of(bounds)}},
-                   {x.value(), update_of("dynamic_update_slice", x, update), start.value()},
-                   x.at());
+  return apply_one(
+      p, {{"combine", name_of(combine)}, {"mode", name_of(bounds)}},
+      {x.value(), fitted("dynamic_update_slice", "an update", update, x.dtype()), start.value()},
+      x.at());
 }
 
 Tensor update_slice(const Operand& x, const Operand& update, const Shape& start, const Shape& step,
                     Combine combine) {
   static const Primitive& p = primitive("update_slice");
   return apply_one(p, {{"start", {start}}, {"step", {step}}, {"combine", name_of(combine)}},
-                   {x.value(), update_of("update_slice", x, update)}, x.at());
+                   {x.value(), fitted("update_slice", "an update", update, x.dtype())}, x.at());
 }
 
 Tensor segment_sum(const Operand& data, const Operand& ids, std::int64_t n) {

@@ -19,6 +19,7 @@ Tensor random_bits(const Key& key, const Shape& shape, Dtype dtype, const Locati
 }
 
 std::vector<Key> split(const Key& key, std::int64_t count, const Location& at) {
+  const LocationScope line(LocationScope::current(at));
   const Tensor words = random_bits(key, {count, 2}, u32, at);
   std::vector<Key> keys;
   for (std::int64_t i = 0; i < count; ++i) keys.push_back({words(i)});
@@ -27,7 +28,7 @@ std::vector<Key> split(const Key& key, std::int64_t count, const Location& at) {
 
 Tensor uniform(const Key& key, const Shape& shape, double low, double high, Dtype dtype,
                const Location& at) {
-  const LocationScope line(at);
+  const LocationScope line(LocationScope::current(at));
   require(dtype.is_float(), at, [&] {
     return Complaint{"uniform: makes floats, not " + to_string(dtype),
                      "random_bits gives integers"};

@@ -24,7 +24,8 @@ std::vector<Key> split(const Key& key, std::int64_t count = 2,
 /// as easy as 1, 2, 3", 2011); those of element i depend on the key and i alone.
 Tensor random_bits(const Key& key, const Shape& shape, Dtype dtype = u32,
                    const Location& at = Location::current());
-/// Uniform floats in [low, high); as many random bits as the dtype has digits.
+/// Uniform floats in [low, high); as many random bits as the dtype has digits. f32 unless asked
+/// for, because they start and feed models. Throws for a dtype that is not a float.
 Tensor uniform(const Key& key, const Shape& shape, double low = 0, double high = 1,
                Dtype dtype = f32, const Location& at = Location::current());
 

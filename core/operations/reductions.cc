@@ -1,9 +1,6 @@
 // core/operations/reductions.cc -- reductions, running reductions and contractions
 #include <hom/core/operations/reductions.h>
 
-#include <algorithm>
-#include <numeric>
-
 #include <hom/core/capture.h>
 #include <hom/core/operations/broadcasting.h>
 #include <hom/core/operations/elementwise.h>
@@ -12,16 +9,10 @@
 namespace hom {
 namespace {
 
-const Primitive& primitive(const char* name) { return standard_primitives().find(name); }
-
-std::int64_t signed_size(const Shape& shape) { return static_cast<std::int64_t>(shape.size()); }
-
 Shape axes_of(const std::string& operation, const Axes& axes, std::int64_t rank,
               const Location& at) {
   if (axes.list) return normal_axes(operation, *axes.list, rank, at);
-  Shape every(static_cast<std::size_t>(rank));
-  std::iota(every.begin(), every.end(), 0);
-  return every;
+  return iota_shape(static_cast<std::size_t>(rank), 0);
 }
 
 Shape with_kept(Shape shape, const Shape& axes) {
@@ -65,17 +56,6 @@ Tensor guarded_sqrt(const Operand& x) {
                Operand(sqrt(Operand(safe, x.at())), x.at()));
 }
 
-/// 16-bit floats as f32: sums and squares are made in 32 bits, and rounded once at the end.
-Tensor widened(const Operand& x) { return x.dtype().size() == 2 ? convert(x, f32) : x.value(); }
-
-void require_float(const char* operation, const Operand& x) {
-  require(x.dtype().is_float(), x.at(), [&] {
-    return Complaint{
-        std::string(operation) + ": takes floats, got " + to_string(x.value().type(x.at())),
-        "convert with astype(f32) or astype(f64)"};
-  });
-}
-
 }  // namespace
 
 Tensor sum(const Operand& x, const Axes& axes, Keep keep) {
@@ -103,13 +83,11 @@ Tensor extreme_or(bool largest, const Operand& x, const Operand& initial, const 
   const char* operation = largest ? "max_or" : "min_or";
   const Shape shape = x.shape();
   const Shape normal = axes_of(operation, axes, signed_size(shape), x.at());
-  const Tensor start = initial.as(x.dtype());
+  const Tensor start = fitted(operation, "an initial value", initial, x.dtype());
   if (reduced_count(shape, normal) == 0) {
     Shape result;
-    for (std::int64_t axis = 0; axis < signed_size(shape); ++axis) {
-      const bool dropped = std::find(normal.begin(), normal.end(), axis) != normal.end();
-      if (!dropped) result.push_back(shape[static_cast<std::size_t>(axis)]);
-    }
+    for (std::int64_t axis : axes_without(shape.size(), normal))
+      result.push_back(shape[static_cast<std::size_t>(axis)]);
     return broadcast_to(Operand(start, x.at()),
                         keep == Keep::yes ? with_kept(shape, normal) : result);
   }
@@ -242,15 +220,14 @@ Tensor matmul(const Operand& x, const Operand& y) {
   Shape batch = broadcast_shapes(
       "matmul", {TensorType{a.dtype, batch_a}, TensorType{b.dtype, batch_b}}, y.at());
   const auto rank = signed_size(batch) + 2;
-  const auto widened = [&](const Operand& operand, const TensorType& type) {
+  const auto spread = [&](const Operand& operand, const TensorType& type) {
     Shape shape = batch;
     shape.push_back(type.shape[type.shape.size() - 2]);
     shape.push_back(type.shape.back());
     return broadcast_to(operand, shape);
   };
-  Shape batch_axes(batch.size());
-  std::iota(batch_axes.begin(), batch_axes.end(), 0);
-  return dot_general(Operand(widened(x, a), x.at()), Operand(widened(y, b), y.at()),
+  const Shape batch_axes = iota_shape(batch.size(), 0);
+  return dot_general(Operand(spread(x, a), x.at()), Operand(spread(y, b), y.at()),
                      {{rank - 1}, {rank - 2}, batch_axes, batch_axes});
 }
 

@@ -2,7 +2,8 @@
 #include <hom/core/operations/shaping.h>
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
+#include <limits>
 
 #include <hom/core/capture.h>
 #include <hom/core/operations/broadcasting.h>
@@ -11,10 +12,6 @@
 namespace hom {
 namespace {
 
-const Primitive& primitive(const char* name) { return standard_primitives().find(name); }
-
-std::int64_t signed_size(const Shape& shape) { return static_cast<std::int64_t>(shape.size()); }
-
 Tensor filled(const Shape& shape, const Operand& value, Dtype dtype, const Location& at) {
   for (std::int64_t extent : shape) {
     require(extent >= 0, at, [&] {
@@ -22,6 +19,7 @@ Tensor filled(const Shape& shape, const Operand& value, Dtype dtype, const Locat
     });
   }
   if (!value.is_weak()) return broadcast_to(convert(value, dtype), shape);
+  require_fits(value.weak_value(), dtype, at);
   return literal(value.weak_value(), TensorType{dtype, shape}, Capture::current() != nullptr, at);
 }
 
@@ -70,6 +68,11 @@ Tensor ones(const Shape& shape, Dtype dtype, const Location& at) {
 }
 Tensor zeros_like(const Operand& x) { return filled(x.shape(), 0, x.dtype(), x.at()); }
 Tensor ones_like(const Operand& x) { return filled(x.shape(), 1, x.dtype(), x.at()); }
+Tensor full_like(const Operand& x, const Operand& value) {
+  if (value.is_weak()) return filled(x.shape(), value, x.dtype(), x.at());
+  const Tensor element = fitted("full_like", "a value", value, x.dtype());
+  return broadcast_to(Operand(element, x.at()), x.shape());
+}
 
 Tensor iota(const TensorType& type, std::int64_t axis, const Location& at) {
   static const Primitive& p = primitive("iota");
@@ -80,7 +83,49 @@ Tensor iota(const TensorType& type, std::int64_t axis, const Location& at) {
 
 Tensor arange(std::int64_t n, Dtype dtype, const Location& at) { return iota(dtype[{n}], 0, at); }
 
+namespace detail {
+Tensor arange(std::int64_t start, std::int64_t stop, std::int64_t step, Dtype dtype,
+              const Location& at) {
+  require(step != 0, at, [] { return Complaint{"arange: the step is 0"}; });
+  // Unsigned, because the distance and the opposite of the step may not fit i64.
+  const auto from = static_cast<std::uint64_t>(start);
+  const auto to = static_cast<std::uint64_t>(stop);
+  const auto by = static_cast<std::uint64_t>(step);
+  const bool any = step > 0 ? start < stop : start > stop;
+  const std::uint64_t steps = !any ? 0 : step > 0 ? (to - from - 1) / by : (from - to - 1) / -by;
+  require(steps < static_cast<std::uint64_t>(INT64_MAX), at, [&] {
+    return Complaint{"arange: from " + std::to_string(start) + " to " + std::to_string(stop) +
+                     " are too many elements"};
+  });
+  if (!any) return zeros({0}, dtype, at);
+  require_fits({start}, dtype, at);
+  require_fits({static_cast<std::int64_t>(from + steps * by)}, dtype, at);
+  const Tensor position = iota(i64[{static_cast<std::int64_t>(steps) + 1}], 0, at);
+  const Tensor offset = Operand(position, at) * Operand(step, at);
+  return (Operand(offset, at) + Operand(start, at)).astype(dtype, at);
+}
+
+Tensor arange(double start, double stop, double step, Dtype dtype, const Location& at) {
+  require(dtype.is_float(), at, [&] {
+    return Complaint{"arange: floats do not count in " + to_string(dtype),
+                     "pass integers, or a float dtype"};
+  });
+  const double count = std::ceil((stop - start) / step);
+  // A step of 0 makes the count infinite, or NaN.
+  require(std::isfinite(start) && std::isfinite(step) && count < 0x1p53, at, [&] {
+    return Complaint{"arange: no list of numbers goes from " + to_string(start) + " to " +
+                     to_string(stop) + " by " + to_string(step)};
+  });
+  const Tensor position = iota(f64[{static_cast<std::int64_t>(std::max(count, 0.0))}], 0, at);
+  const Tensor offset = Operand(position, at) * Operand(step, at);
+  return (Operand(offset, at) + Operand(start, at)).astype(dtype, at);
+}
+}  // namespace detail
+
 Tensor linspace(double start, double stop, std::int64_t count, Dtype dtype, const Location& at) {
+  require(dtype.is_float(), at, [&] {
+    return Complaint{"linspace: makes floats, not " + to_string(dtype), "arange makes integers"};
+  });
   const Tensor position = arange(count, dtype, at);
   const double last = static_cast<double>(std::max<std::int64_t>(count - 1, 1));
   // Weighting both ends keeps them exact.
@@ -128,9 +173,7 @@ Tensor broadcast_to(const Operand& x, const Shape& shape) {
         "broadcast_to: " + to_string(type) + " does not broadcast to " + to_string(shape),
         "extents must be equal or 1, counted from the last axis"};
   });
-  Shape axes(type.shape.size());
-  std::iota(axes.begin(), axes.end(), lead);
-  return broadcast_in_dim(x, shape, axes);
+  return broadcast_in_dim(x, shape, iota_shape(type.shape.size(), lead));
 }
 
 Tensor reshape(const Operand& x, const Shape& shape) {
@@ -152,9 +195,10 @@ Tensor reshape(const Operand& x, const Shape& shape) {
   return apply_one(p, {{"shape", {whole}}}, {x.value()}, x.at());
 }
 
+Tensor ravel(const Operand& x) { return reshape(x, {x.value().type(x.at()).size()}); }
+
 Tensor transpose(const Operand& x) {
-  Shape permutation(x.shape().size());
-  std::iota(permutation.begin(), permutation.end(), 0);
+  Shape permutation = iota_shape(x.shape().size(), 0);
   std::reverse(permutation.begin(), permutation.end());
   return transpose(x, permutation);
 }
@@ -174,10 +218,18 @@ Tensor Tensor::T(const Location& at) const { return transpose(Operand(*this, at)
 
 Tensor swap_axes(const Operand& x, std::int64_t a, std::int64_t b) {
   const std::int64_t rank = signed_size(x.shape());
-  Shape permutation(static_cast<std::size_t>(rank));
-  std::iota(permutation.begin(), permutation.end(), 0);
+  Shape permutation = iota_shape(static_cast<std::size_t>(rank), 0);
   std::swap(permutation[static_cast<std::size_t>(normal_axis("swap_axes", a, rank, x.at()))],
             permutation[static_cast<std::size_t>(normal_axis("swap_axes", b, rank, x.at()))]);
+  return transpose(x, permutation);
+}
+
+Tensor move_axis(const Operand& x, std::int64_t from, std::int64_t to) {
+  const std::int64_t rank = signed_size(x.shape());
+  const std::int64_t source = normal_axis("move_axis", from, rank, x.at());
+  const std::int64_t target = normal_axis("move_axis", to, rank, x.at());
+  Shape permutation = axes_without(static_cast<std::size_t>(rank), {source});
+  permutation.insert(permutation.begin() + target, source);
   return transpose(x, permutation);
 }
 
@@ -190,11 +242,11 @@ Tensor expand_dims(const Operand& x, std::int64_t axis) {
 
 Tensor squeeze(const Operand& x, const Shape& axes) {
   const Shape old = x.shape();
-  Shape dropped = normal_axes("squeeze", axes, signed_size(old), x.at());
+  const Shape dropped = normal_axes("squeeze", axes, signed_size(old), x.at());
   Shape shape;
   for (std::int64_t axis = 0; axis < signed_size(old); ++axis) {
     const std::int64_t extent = old[static_cast<std::size_t>(axis)];
-    const bool named = std::find(dropped.begin(), dropped.end(), axis) != dropped.end();
+    const bool named = contains(dropped, axis);
     require(!named || extent == 1, x.at(), [&] {
       return Complaint{"squeeze: axis " + std::to_string(axis) + " of " + to_string(old) +
                        " has extent " + std::to_string(extent) + ", not 1"};
@@ -238,7 +290,7 @@ Tensor pad(const Operand& x, const Operand& value, const Shape& low, const Shape
   const std::size_t rank = x.shape().size();
   const Shape between = interior.empty() ? Shape(rank, 0) : interior;
   return apply_one(p, {{"low", {low}}, {"high", {high}}, {"interior", {between}}},
-                   {x.value(), value.as(x.dtype())}, x.at());
+                   {x.value(), fitted("pad", "a value", value, x.dtype())}, x.at());
 }
 
 Tensor concat(std::span<const Tensor> parts, std::int64_t axis, const Location& at) {
@@ -267,6 +319,49 @@ Tensor stack(std::span<const Tensor> parts, std::int64_t axis, const Location& a
 
 Tensor stack(std::initializer_list<Operand> parts, std::int64_t axis, const Location& at) {
   return stack(values_of(parts), axis, at);
+}
+
+namespace {
+/// Refuses counts below 0, and those that make an extent too large to write down.
+void require_count(const char* operation, std::int64_t count, std::int64_t extent,
+                   const Location& at) {
+  require(count >= 0 && (extent == 0 || count <= INT64_MAX / extent), at, [&] {
+    return Complaint{std::string(operation) + ": an axis of extent " + std::to_string(extent) +
+                     " cannot repeat " + std::to_string(count) + " times"};
+  });
+}
+}  // namespace
+
+Tensor tile(const Operand& x, const Shape& counts) {
+  const Shape shape = x.shape();
+  const std::size_t rank = std::max(shape.size(), counts.size());
+  Shape layers;  // count and extent of each axis, by turns
+  Shape axes;
+  Shape result;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const bool is_old = i + shape.size() >= rank;
+    const std::int64_t extent = is_old ? shape[i + shape.size() - rank] : 1;
+    const std::int64_t count = i + counts.size() < rank ? 1 : counts[i + counts.size() - rank];
+    require_count("tile", count, extent, x.at());
+    layers.push_back(count);
+    if (is_old) axes.push_back(signed_size(layers));
+    layers.push_back(extent);
+    result.push_back(count * extent);
+  }
+  const Tensor laid = broadcast_in_dim(x, layers, axes);
+  return reshape(Operand(laid, x.at()), result);
+}
+
+Tensor repeat(const Operand& x, std::int64_t count, std::int64_t axis) {
+  Shape shape = x.shape();
+  const std::int64_t along = normal_axis("repeat", axis, signed_size(shape), x.at());
+  const auto i = static_cast<std::size_t>(along);
+  require_count("repeat", count, shape[i], x.at());
+  Shape copies = shape;
+  copies.insert(copies.begin() + along + 1, count);
+  const Shape axes = axes_without(copies.size(), {along + 1});
+  shape[i] *= count;
+  return reshape(Operand(broadcast_in_dim(x, copies, axes), x.at()), shape);
 }
 
 std::vector<Tensor> split(const Operand& x, std::int64_t count, std::int64_t axis) {
@@ -318,14 +413,15 @@ Tensor offsets_from_diagonal(const char* operation, const Operand& x) {
 }
 }  // namespace
 
+// `false` is the zero of every dtype: it promotes none.
 Tensor tril(const Operand& x, std::int64_t k) {
   const Tensor offsets = offsets_from_diagonal("tril", x);
-  return where(Operand(offsets, x.at()) <= Operand(k, x.at()), x, Operand(0, x.at()));
+  return where(Operand(offsets, x.at()) <= Operand(k, x.at()), x, Operand(false, x.at()));
 }
 
 Tensor triu(const Operand& x, std::int64_t k) {
   const Tensor offsets = offsets_from_diagonal("triu", x);
-  return where(Operand(offsets, x.at()) >= Operand(k, x.at()), x, Operand(0, x.at()));
+  return where(Operand(offsets, x.at()) >= Operand(k, x.at()), x, Operand(false, x.at()));
 }
 
 Tensor diagonal(const Operand& x) {
@@ -427,8 +523,13 @@ Tensor index(const Tensor& x, std::span<const Index> indices, const Location& at
       const std::int64_t first = bound(range.start, range.step > 0 ? lowest : highest);
       const std::int64_t last = bound(range.stop, range.step > 0 ? highest : lowest);
       const std::int64_t distance = range.step > 0 ? last - first : first - last;
-      const std::int64_t stride = range.step > 0 ? range.step : -range.step;
-      const std::int64_t count = distance > 0 ? (distance + stride - 1) / stride : 0;
+      // Unsigned, because the lowest step has no opposite.
+      const auto step_bits = static_cast<std::uint64_t>(range.step);
+      const std::uint64_t stride = range.step > 0 ? step_bits : 0 - step_bits;
+      const std::int64_t count =
+          distance > 0
+              ? 1 + static_cast<std::int64_t>(static_cast<std::uint64_t>(distance - 1) / stride)
+              : 0;
       start.push_back(count ? first : 0);
       size.push_back(count);
       step.push_back(count > 1 ? range.step : 1);

@@ -41,18 +41,18 @@ std::optional<Slot> folded(const Simplifying& at, double (*f)(double, double)) {
   const Attribute* a = at.builder.literal(at.operands[0]);
   const Attribute* b = at.builder.literal(at.operands[1]);
   if (!a || !b || !at.result.dtype.is_float()) return std::nullopt;
-  return append_literal(at.builder, {f(number<double>(*a), number<double>(*b))}, at.result, at.at);
+  return at.literal({f(number<double>(*a), number<double>(*b))});
 }
 
 /// x + x for x·2: the same value, and cheaper.
 Slot doubled(const Simplifying& at, Slot x) {
   static const Primitive& add = standard_primitives().find("add");
-  return at.builder.append(add, {}, {x, x}, at.at);
+  return at.append(add, {}, {x, x});
 }
 
 Slot negated(const Simplifying& at, Slot x) {
   static const Primitive& neg = standard_primitives().find("neg");
-  return at.builder.append(neg, {}, {x}, at.at);
+  return at.append(neg, {}, {x});
 }
 
 /// Rules that hold bit for bit: x·1, x·2, x·(−1).
@@ -76,11 +76,11 @@ std::optional<Slot> simplify_scale(const Simplifying& at) {
     const Attribute* value = at.builder.literal(at.operands[static_cast<std::size_t>(i)]);
     if (!value) continue;
     const double factor = number<double>(*value);
-    if (factor == 0) return append_literal(at.builder, {0.0}, at.result, at.at);
+    if (factor == 0) return at.literal({0.0});
     if (!std::isfinite(factor)) continue;
     const Slot other = at.operands[static_cast<std::size_t>(1 - i)];
     static const Primitive& mul = standard_primitives().find("mul");
-    return at.builder.append(mul, {}, {other, at.operands[static_cast<std::size_t>(i)]}, at.at);
+    return at.append(mul, {}, {other, at.operands[static_cast<std::size_t>(i)]});
   }
   return std::nullopt;
 }

@@ -79,7 +79,7 @@ std::vector<Tensor> spread(std::span<const Tensor> present_ones, const std::vect
 }
 
 PrimalAndTangent derivative_of_call(const LinearizingCall& at) {
-  Linearization lin = at.linearize(*at.attributes.program("program"), present(at.dx), nullptr);
+  Linearization lin = at.linearize(*at.attributes.program("program"), present(at.dx));
   const std::size_t outputs = lin.output_varies.size();
   const TensorList primal =
       apply(call(), {{"program", {shared(std::move(lin.primal))}}}, at.x, Location::current());
@@ -101,12 +101,7 @@ PrimalAndTangent derivative_of_call(const LinearizingCall& at) {
 /// The program with those outputs only that have a cotangent.
 Program with_outputs(const Program& program, const std::vector<bool>& wanted) {
   Builder builder;
-  std::vector<Slot> inputs;
-  for (std::size_t i = 0; i < program.inputs().size(); ++i) {
-    inputs.push_back(
-        builder.add_input(program.type(program.inputs()[i]), program.input_names()[i]));
-  }
-  const std::vector<Slot> all = builder.append_program(program, inputs);
+  const std::vector<Slot> all = builder.append_program(program, builder.add_inputs_of(program));
   std::vector<Slot> outputs;
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (wanted[k]) outputs.push_back(all[k]);
@@ -187,6 +182,11 @@ MergedResiduals merged(const Linearization& then, const Linearization& otherwise
   return all;
 }
 
+Slot append_zeros(Builder& builder, const TensorType& type) {
+  return append_literal(builder, {0.0}, type, LocationScope::current(Location::current()),
+                        NameScope::current());
+}
+
 /// x… ↦ y…, residuals at their places; the other places hold zeros, which are views and take no
 /// memory.
 Program primal_branch(const Linearization& lin, const MergedResiduals& residuals,
@@ -203,15 +203,16 @@ Program primal_branch(const Linearization& lin, const MergedResiduals& residuals
     if (found != places.end()) {
       all.push_back(results[outputs + static_cast<std::size_t>(found - places.begin())]);
     } else {
-      all.push_back(append_literal(builder, {0.0}, residuals.types[place], Location::current()));
+      all.push_back(append_zeros(builder, residuals.types[place]));
     }
   }
   return std::move(builder).finish(std::move(all), {lin.primal.name(), {}, {}});
 }
 
-/// residuals at their places…, dx… ↦ dy…
+/// residuals at their places…, dx… ↦ dy… for the outputs marked, zeros where this branch's do not
+/// vary.
 Program linear_branch(const Linearization& lin, const MergedResiduals& residuals,
-                      const std::vector<std::size_t>& places) {
+                      const std::vector<std::size_t>& places, const std::vector<bool>& varies) {
   Builder builder;
   std::vector<Slot> residual_slots;
   for (const TensorType& type : residuals.types) {
@@ -224,22 +225,27 @@ Program linear_branch(const Linearization& lin, const MergedResiduals& residuals
   for (std::size_t i = lin.residual_count; i < types.size(); ++i) {
     inputs.push_back(builder.add_input(types[i], "dx" + std::to_string(i - lin.residual_count)));
   }
-  return std::move(builder).finish(builder.append_program(lin.linear, inputs),
-                                   {lin.linear.name(), {}, {}});
+  const std::vector<Slot> own = builder.append_program(lin.linear, inputs);
+  const std::vector<TensorType> results = lin.primal.output_types();
+  std::vector<Slot> outputs;
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < varies.size(); ++k) {
+    if (lin.output_varies[k]) {
+      outputs.push_back(own[next++]);
+    } else if (varies[k]) {
+      outputs.push_back(append_zeros(builder, results[k]));
+    }
+  }
+  return std::move(builder).finish(std::move(outputs), {lin.linear.name(), {}, {}});
 }
 
 PrimalAndTangent derivative_of_cond(const LinearizingCall& at) {
   const std::vector<bool> active = present(at.dx.subspan(1));
-  const Program& then_program = *at.attributes.program("then");
-  const Program& otherwise_program = *at.attributes.program("otherwise");
-  Linearization then = at.linearize(then_program, active, nullptr);
-  Linearization otherwise = at.linearize(otherwise_program, active, nullptr);
-  if (then.output_varies != otherwise.output_varies) {
-    std::vector<bool> either(then.output_varies.size());
-    for (std::size_t i = 0; i < either.size(); ++i)
-      either[i] = then.output_varies[i] || otherwise.output_varies[i];
-    then = at.linearize(then_program, active, &either);
-    otherwise = at.linearize(otherwise_program, active, &either);
+  const Linearization then = at.linearize(*at.attributes.program("then"), active);
+  const Linearization otherwise = at.linearize(*at.attributes.program("otherwise"), active);
+  std::vector<bool> varies = then.output_varies;
+  for (std::size_t k = 0; k < varies.size(); ++k) {
+    varies[k] = varies[k] || otherwise.output_varies[k];
   }
   const MergedResiduals residuals = merged(then, otherwise);
   const std::size_t outputs = then.output_varies.size();
@@ -251,19 +257,18 @@ PrimalAndTangent derivative_of_cond(const LinearizingCall& at) {
   PrimalAndTangent both;
   both.y.assign(primal.begin(), primal.begin() + static_cast<std::ptrdiff_t>(outputs));
   both.dy.resize(outputs);
-  if (std::find(then.output_varies.begin(), then.output_varies.end(), true) ==
-      then.output_varies.end())
-    return both;
+  if (std::find(varies.begin(), varies.end(), true) == varies.end()) return both;
   std::vector<Tensor> operands{at.x[0]};
   operands.insert(operands.end(), primal.begin() + static_cast<std::ptrdiff_t>(outputs),
                   primal.end());
   append_present(operands, at.dx);
-  const TensorList tangents = apply(
-      cond(),
-      {{"then", {shared(linear_branch(then, residuals, residuals.then_places))}},
-       {"otherwise", {shared(linear_branch(otherwise, residuals, residuals.otherwise_places))}}},
-      operands, Location::current());
-  both.dy = spread({tangents.data(), tangents.size()}, then.output_varies);
+  const TensorList tangents =
+      apply(cond(),
+            {{"then", {shared(linear_branch(then, residuals, residuals.then_places, varies))}},
+             {"otherwise",
+              {shared(linear_branch(otherwise, residuals, residuals.otherwise_places, varies))}}},
+            operands, Location::current());
+  both.dy = spread({tangents.data(), tangents.size()}, varies);
   return both;
 }
 

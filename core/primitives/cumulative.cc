@@ -104,7 +104,7 @@ void add_cumulative_primitives(PrimitiveTable& table) {
   sum_.formula = "cumsum dx";
   table.add(std::move(sum_));
 
-  // The factors hold for extents up to 16; beyond, they grow by a quarter with each doubling.
+  // The factors hold for extents up to 16; beyond, they grow by three tenths with each doubling.
   Primitive product = running("cumprod");
   product.derivative = [](const Linearizing& at) {
     return derivative_by_levels(at, multiplied, false);

@@ -225,9 +225,7 @@ std::vector<TensorType> update_slice_type(const Typing& typing) {
   bool inside =
       size.size() == x.shape.size() && start.size() == size.size() && step.size() == size.size();
   for (std::size_t i = 0; inside && i < size.size(); ++i) {
-    const std::int64_t last = start[i] + (size[i] - 1) * step[i];
-    inside = step[i] != 0 && (size[i] == 0 || (0 <= start[i] && start[i] < x.shape[i] &&
-                                               0 <= last && last < x.shape[i]));
+    inside = is_inside(start[i], size[i], step[i], x.shape[i]);
   }
   typing.require(inside, [&] {
     return Complaint{"update_slice: an update " + to_string(typing.operands[1]) + " at start " +

@@ -99,6 +99,21 @@ void Transposing::not_linear(const std::string& why) const {
        at);
 }
 
+std::vector<TensorType> result_types(const Primitive& primitive, const Attributes& attributes,
+                                     std::span<const TensorType> operands, const Location& at) {
+  const int count = static_cast<int>(operands.size());
+  require(count >= primitive.min_operands && count <= primitive.max_operands, at, [&] {
+    const bool open = primitive.max_operands > primitive.min_operands;
+    return Complaint{primitive.name + ": takes " + std::to_string(primitive.min_operands) +
+                     (open ? " or more" : "") + " operands, got " + std::to_string(count)};
+  });
+  // Counting elements may fail too, and knows no line of its own.
+  const LocationScope line(at);
+  std::vector<TensorType> results = primitive.type(Typing{primitive, attributes, operands, at});
+  for (const TensorType& result : results) static_cast<void>(result.size());
+  return results;
+}
+
 std::string list_types(std::span<const TensorType> types) {
   std::string text;
   for (std::size_t i = 0; i < types.size(); ++i) {
@@ -152,17 +167,25 @@ DerivativeRule linear_in(std::size_t data) {
 }
 
 Slot append_literal(Builder& builder, const Attribute& value, const TensorType& type,
-                    const Location& at) {
+                    const Location& at, const std::string& scope) {
   static const Primitive& constant = standard_primitives().find("constant");
-  return builder.append(
-      constant,
-      {{"value", rounded(value, type.dtype)}, {"dtype", {type.dtype}}, {"shape", {type.shape}}}, {},
-      at);
+  const Attributes attributes{
+      {"value", rounded(value, type.dtype)}, {"dtype", {type.dtype}}, {"shape", {type.shape}}};
+  return builder.append(constant, attributes, std::span<const Slot>(), at, scope);
+}
+
+Slot Simplifying::append(const Primitive& other, const Attributes& with,
+                         std::initializer_list<Slot> on) const {
+  return builder.append(other, with, std::span<const Slot>(on.begin(), on.size()), at, scope);
+}
+
+Slot Simplifying::literal(const Attribute& value) const {
+  return append_literal(builder, value, result, at, scope);
 }
 
 std::optional<Slot> zeros_of_zeros(const Simplifying& at) {
   if (!at.builder.is_literal(at.operands[0], 0)) return std::nullopt;
-  return append_literal(at.builder, {0.0}, at.result, at.at);
+  return at.literal({0.0});
 }
 
 std::optional<Slot> operand_of(const Builder& builder, Slot slot, const std::string& primitive) {
@@ -172,29 +195,27 @@ std::optional<Slot> operand_of(const Builder& builder, Slot slot, const std::str
 }
 
 bool is_zero(const Tensor& x) {
-  if (!x.is_symbolic() || !Capture::current() || Capture::current()->id() != x.capture_id())
-    return false;
-  if (x.size() == 0) return true;
-  const Attribute* value = Capture::current()->builder().literal(x.slot());
-  return value && number<double>(*value) == 0;
+  Capture* capture = Capture::of(x);
+  return capture && capture->builder().is_zero(x.slot());
 }
 
-Shape iota_shape(std::size_t count, std::int64_t first) {
-  Shape list(count);
-  std::iota(list.begin(), list.end(), first);
-  return list;
+bool is_inside(std::int64_t start, std::int64_t size, std::int64_t step, std::int64_t extent) {
+  if (step == 0 || size < 0) return false;
+  if (size == 0) return true;
+  if (start < 0 || start >= extent) return false;
+  // Divided rather than multiplied, which could overflow.
+  const std::int64_t room = step > 0            ? (extent - 1 - start) / step
+                            : step == INT64_MIN ? 0
+                                                : start / -step;
+  return size - 1 <= room;
 }
 
-bool contains(const Shape& list, std::int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-Shape axes_without(std::size_t rank, const Shape& axes) {
-  Shape kept;
-  for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(rank); ++axis) {
-    if (!contains(axes, axis)) kept.push_back(axis);
+std::int64_t sum_of_extents(std::initializer_list<std::int64_t> extents) {
+  std::int64_t sum = 0;
+  for (std::int64_t extent : extents) {
+    if (__builtin_add_overflow(sum, extent, &sum)) fail({"an extent does not fit 64 bits"}, {});
   }
-  return kept;
+  return sum;
 }
 
 }  // namespace hom

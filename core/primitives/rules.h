@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <hom/core/axes.h>
 #include <hom/core/builder.h>
 #include <hom/core/capture.h>
 #include <hom/core/primitive.h>
@@ -39,7 +40,7 @@ DerivativeRule linear_in(std::size_t data);
 
 /// The slot of a uniform tensor.
 Slot append_literal(Builder& builder, const Attribute& value, const TensorType& type,
-                    const Location& at);
+                    const Location& at, const std::string& scope);
 
 /// The zeros of the result's type, for a sum of zeros.
 std::optional<Slot> zeros_of_zeros(const Simplifying& at);
@@ -51,10 +52,9 @@ std::optional<Slot> operand_of(const Builder& builder, Slot slot, const std::str
 /// after all.
 bool is_zero(const Tensor& x);
 
-/// Small helpers for axis lists.
-Shape iota_shape(std::size_t count, std::int64_t first = 0);
-bool contains(const Shape& list, std::int64_t value);
-/// 0 … rank − 1 without those in `axes`, ascending.
-Shape axes_without(std::size_t rank, const Shape& axes);
+/// Whether start + i·step stays within 0 … extent − 1 for every i below size; false for step 0.
+bool is_inside(std::int64_t start, std::int64_t size, std::int64_t step, std::int64_t extent);
+/// The sum of extents; throws where it does not fit 64 bits.
+std::int64_t sum_of_extents(std::initializer_list<std::int64_t> extents);
 
 }  // namespace hom

@@ -105,7 +105,7 @@ Shape inverse(const Shape& permutation) {
 /// The literal with the result's shape, for primitives that only move elements.
 std::optional<Slot> moved_literal(const Simplifying& at) {
   const Attribute* value = at.builder.literal(at.operands[0]);
-  return value ? std::optional(append_literal(at.builder, *value, at.result, at.at)) : std::nullopt;
+  return value ? std::optional(at.literal(*value)) : std::nullopt;
 }
 
 std::optional<Slot> simplify_broadcast(const Simplifying& at) {
@@ -116,7 +116,7 @@ std::optional<Slot> simplify_broadcast(const Simplifying& at) {
 std::optional<Slot> simplify_reshape(const Simplifying& at) {
   if (at.builder.type(at.operands[0]) == at.result) return at.operands[0];
   if (const auto inner = operand_of(at.builder, at.operands[0], "reshape")) {
-    return at.builder.append(at.primitive, at.attributes, {*inner}, at.at);
+    return at.append(at.primitive, at.attributes, {*inner});
   }
   return moved_literal(at);
 }
@@ -126,8 +126,7 @@ std::optional<Slot> simplify_transpose(const Simplifying& at) {
   if (permutation == iota_shape(permutation.size())) return at.operands[0];
   if (const auto inner = operand_of(at.builder, at.operands[0], "transpose")) {
     const Shape first = at.builder.definition(at.operands[0])->attributes.shape("permutation");
-    return at.builder.append(at.primitive, {{"permutation", {composed(permutation, first)}}},
-                             {*inner}, at.at);
+    return at.append(at.primitive, {{"permutation", {composed(permutation, first)}}}, {*inner});
   }
   return moved_literal(at);
 }
@@ -139,10 +138,7 @@ std::vector<TensorType> slice_type(const Typing& typing) {
   const Shape& size = typing.attributes.shape("size");
   const Shape& step = typing.attributes.shape("step");
   for (std::size_t i = 0; i < size.size(); ++i) {
-    const std::int64_t last = start[i] + (size[i] - 1) * step[i];
-    const bool inside =
-        size[i] == 0 || (0 <= start[i] && start[i] < x.shape[i] && 0 <= last && last < x.shape[i]);
-    typing.require(size[i] >= 0 && step[i] != 0 && inside, [&] {
+    typing.require(is_inside(start[i], size[i], step[i], x.shape[i]), [&] {
       return Complaint{"slice: start " + std::to_string(start[i]) + ", size " +
                        std::to_string(size[i]) + ", step " + std::to_string(step[i]) +
                        " leaves axis " + std::to_string(i) + " of " + to_string(x)};
@@ -179,10 +175,13 @@ std::vector<TensorType> pad_type(const Typing& typing) {
   }
   Shape shape;
   for (std::size_t i = 0; i < x.shape.size(); ++i) {
-    const std::int64_t between =
-        std::max<std::int64_t>(x.shape[i] - 1, 0) * typing.attributes.shape("interior")[i];
-    shape.push_back(typing.attributes.shape("low")[i] + x.shape[i] + between +
-                    typing.attributes.shape("high")[i]);
+    std::int64_t between = 0;
+    if (__builtin_mul_overflow(std::max<std::int64_t>(x.shape[i] - 1, 0),
+                               typing.attributes.shape("interior")[i], &between)) {
+      typing.require(false, [] { return Complaint{"pad: an extent does not fit 64 bits"}; });
+    }
+    shape.push_back(sum_of_extents({typing.attributes.shape("low")[i], x.shape[i], between,
+                                    typing.attributes.shape("high")[i]}));
   }
   return {x.dtype[shape]};
 }
@@ -222,7 +221,7 @@ std::vector<TensorType> concat_type(const Typing& typing) {
       return Complaint{"concat: extents differ besides axis " + std::to_string(axis) + ": " +
                        list_types(typing.operands)};
     });
-    result.shape[i] += operand.shape[i];
+    result.shape[i] = sum_of_extents({result.shape[i], operand.shape[i]});
   }
   return {result};
 }

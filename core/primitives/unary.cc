@@ -61,7 +61,7 @@ constexpr Row float_functions[] = {
 std::optional<Slot> negation_of_negation(const Simplifying& at) {
   if (const Attribute* value = at.builder.literal(at.operands[0]);
       value && at.result.dtype.is_float()) {
-    return append_literal(at.builder, {-number<double>(*value)}, at.result, at.at);
+    return at.literal({-number<double>(*value)});
   }
   return operand_of(at.builder, at.operands[0], at.primitive.name);
 }
@@ -142,8 +142,7 @@ void add_unary_primitives(PrimitiveTable& table) {
              .simplify = [](const Simplifying& at) -> std::optional<Slot> {
                if (at.builder.type(at.operands[0]) == at.result) return at.operands[0];
                const Attribute* value = at.builder.literal(at.operands[0]);
-               return value ? std::optional(append_literal(at.builder, *value, at.result, at.at))
-                            : std::nullopt;
+               return value ? std::optional(at.literal(*value)) : std::nullopt;
              },
              .derivative =
                  [](const Linearizing& at) {

@@ -1,4 +1,5 @@
 // examples/digits/main.cc -- a model written as a lambda learns to read handwritten digits
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -120,6 +121,10 @@ Perceptron train(const Settings& settings, const Perceptron& initial, const Exam
   Adam adam{tree_map(like_zero, parameters), tree_map(like_zero, parameters), tensor(0.0f, f32)};
   const std::int64_t count = examples.labels.size();
   const std::int64_t batches = count / settings.batch;
+  if (batches == 0) {
+    throw Error("--batch " + std::to_string(settings.batch) + " is more than the " +
+                std::to_string(count) + " digits to train with");
+  }
   const std::int64_t steps = settings.epochs * batches;
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
@@ -224,7 +229,7 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   app.add_option("--batch", settings.batch, "digits in a step")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1437));
+      ->check(CLI::PositiveNumber);
   app.add_option("--rate", settings.rate, "learning rate of Adam at the start")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
