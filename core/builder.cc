@@ -257,21 +257,36 @@ bool Builder::is_literal(Slot slot, double value) const {
   return std::bit_cast<std::uint64_t>(found) == std::bit_cast<std::uint64_t>(value);
 }
 
-Program Builder::finish(std::vector<Slot> outputs, Signature signature,
-                        std::size_t input_count) && {
-  Program& old = program_;
-  std::vector<bool> live(old.slot_count());
-  std::vector<bool> live_step(old.steps_.size());
-  for (Slot slot : outputs) live[slot] = true;
-  for (std::size_t i = old.steps_.size(); i-- > 0;) {
-    const Program::StepRecord& record = old.steps_[i];
-    for (Slot r = 0; r < record.result_count; ++r)
-      live_step[i] = live_step[i] || live[record.first_result + r];
-    if (!live_step[i]) continue;
-    for (std::uint32_t k = 0; k < record.operand_count; ++k)
-      live[old.operands_[record.operand_begin + k]] = true;
-  }
+struct Builder::Liveness {
+  std::vector<bool> slots;
+  std::vector<bool> steps;
+};
 
+Builder::Liveness Builder::liveness(const std::vector<Slot>& outputs) const {
+  Liveness live{std::vector<bool>(slot_count()), std::vector<bool>(program_.steps_.size())};
+  for (Slot slot : outputs) live.slots[slot] = true;
+  for (std::size_t i = program_.steps_.size(); i-- > 0;) {
+    const Program::StepRecord& record = program_.steps_[i];
+    for (Slot r = 0; r < record.result_count; ++r)
+      live.steps[i] = live.steps[i] || live.slots[record.first_result + r];
+    if (!live.steps[i]) continue;
+    for (std::uint32_t k = 0; k < record.operand_count; ++k)
+      live.slots[program_.operands_[record.operand_begin + k]] = true;
+  }
+  return live;
+}
+
+bool Builder::is_compact(const Liveness& live, std::size_t input_count) const {
+  if (program_.inputs_.size() > input_count) return false;
+  for (std::size_t i = 0; i < program_.inputs_.size(); ++i) {
+    if (program_.inputs_[i] != i) return false;
+  }
+  return std::find(live.steps.begin(), live.steps.end(), false) == live.steps.end();
+}
+
+Program Builder::compacted(const Liveness& live, std::vector<Slot>& outputs,
+                           std::size_t input_count) {
+  Program& old = program_;
   Builder fresh;
   Program& result = fresh.program_;
   result.types_ = std::move(old.types_);
@@ -279,7 +294,7 @@ Program Builder::finish(std::vector<Slot> outputs, Signature signature,
   std::vector<Slot> renamed(old.slot_count());
   for (std::size_t i = 0; i < old.inputs_.size(); ++i) {
     if (i >= input_count) {
-      ensure(!live[old.inputs_[i]], "finish: a live step uses a dropped input");
+      ensure(!live.slots[old.inputs_[i]], "finish: a live step uses a dropped input");
       continue;
     }
     renamed[old.inputs_[i]] = fresh.add_slot(old.slot_types_[old.inputs_[i]], Program::is_none);
@@ -299,9 +314,8 @@ Program Builder::finish(std::vector<Slot> outputs, Signature signature,
   };
   std::vector<Slot> operands;
   std::vector<std::uint32_t> types;
-  std::size_t hash = result.inputs_.size();
   for (std::size_t i = 0; i < old.steps_.size(); ++i) {
-    if (!live_step[i]) continue;
+    if (!live.steps[i]) continue;
     const Program::StepRecord& record = old.steps_[i];
     operands.clear();
     types.clear();
@@ -325,38 +339,60 @@ Program Builder::finish(std::vector<Slot> outputs, Signature signature,
     const Slot first = fresh.append_record(*record.primitive, attributes, operands, types,
                                            record.at, record.scope);
     for (Slot r = 0; r < record.result_count; ++r) renamed[record.first_result + r] = first + r;
-    hash = hash_combine(hash, std::bit_cast<std::size_t>(record.primitive));
-    for (Slot slot : operands) hash = hash_combine(hash, slot);
   }
-  for (Slot slot : outputs) {
-    result.outputs_.push_back(renamed[slot]);
-    hash = hash_combine(hash, renamed[slot]);
+  for (Slot& slot : outputs) slot = renamed[slot];
+  return std::move(result);
+}
+
+namespace {
+
+/// Programs made by functors have no C++ arguments: their inputs are a plain product. An input that
+/// was a part of something (`p.weight`) is a factor without a label.
+Object product_of_inputs(const Program& program) {
+  std::vector<Object::Factor> factors;
+  for (std::size_t i = 0; i < program.inputs().size(); ++i) {
+    const std::string& name = program.input_names()[i];
+    const bool is_label = name.find_first_of(".[") == std::string::npos;
+    factors.push_back({is_label ? name : "", program.type(program.inputs()[i])});
   }
-  // Programs made by functors have no C++ arguments: inputs and outputs are plain products. An
-  // input that was a part of something (`p.weight`) is a factor without a label.
-  if (signature.domain == Object()) {
-    std::vector<Object::Factor> factors;
-    for (std::size_t i = 0; i < result.inputs_.size(); ++i) {
-      const std::string& input = result.input_names_[i];
-      const bool is_label = input.find_first_of(".[") == std::string::npos;
-      factors.push_back({is_label ? input : "", result.type(result.inputs_[i])});
-    }
-    signature.domain = Object::product(std::move(factors));
+  return Object::product(std::move(factors));
+}
+
+Object product_of_outputs(const Program& program) {
+  std::vector<Object::Factor> factors;
+  for (Slot slot : program.outputs()) factors.push_back({"", program.type(slot)});
+  return factors.size() == 1 ? factors[0].object : Object::product(std::move(factors));
+}
+
+/// Equal programs hash alike; attributes are left to the comparison.
+std::size_t structural_hash(const Program& program) {
+  std::size_t hash = program.inputs().size();
+  for (std::size_t i = 0; i < program.step_count(); ++i) {
+    const Step step = program.step(i);
+    hash = hash_step(step.primitive, 0, step.operands) + 31 * hash;
   }
-  if (signature.codomain == Object()) {
-    std::vector<Object::Factor> factors;
-    for (Slot slot : result.outputs_) factors.push_back({"", result.type(slot)});
-    signature.codomain =
-        factors.size() == 1 ? factors[0].object : Object::product(std::move(factors));
-  }
+  for (Slot slot : program.outputs()) hash = hash_combine(hash, slot);
+  return hash;
+}
+
+}  // namespace
+
+Program Builder::finish(std::vector<Slot> outputs, Signature signature,
+                        std::size_t input_count) && {
+  const std::size_t built = program_.steps_.size();
+  const Liveness live = liveness(outputs);
+  Program result =
+      is_compact(live, input_count) ? std::move(program_) : compacted(live, outputs, input_count);
+  result.outputs_ = std::move(outputs);
   result.name_ = std::move(signature.name);
-  result.domain_ = std::move(signature.domain);
-  result.codomain_ = std::move(signature.codomain);
-  result.steps_built_ = old.steps_.size();
-  result.hash_ = hash;
-  Program finished = std::move(result);
+  result.domain_ =
+      signature.domain == Object() ? product_of_inputs(result) : std::move(signature.domain);
+  result.codomain_ =
+      signature.codomain == Object() ? product_of_outputs(result) : std::move(signature.codomain);
+  result.steps_built_ = built;
+  result.hash_ = structural_hash(result);
   *this = Builder();
-  return finished;
+  return result;
 }
 
 }  // namespace hom

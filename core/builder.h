@@ -72,6 +72,13 @@ class Builder {
                  std::size_t input_count = SIZE_MAX) &&;
 
  private:
+  struct Liveness;
+  Liveness liveness(const std::vector<Slot>& outputs) const;
+  /// Whether nothing is dead and inputs come first, so that the program can stay as it is.
+  bool is_compact(const Liveness& live, std::size_t input_count) const;
+  /// The program with only what is live; renames the outputs.
+  Program compacted(const Liveness& live, std::vector<Slot>& outputs, std::size_t input_count);
+
   std::uint32_t intern_type(const TensorType& type);
   std::uint32_t intern_attributes(const Attributes& attributes);
   std::uint32_t intern_scope(const std::string& scope);
