@@ -189,6 +189,11 @@ class Drawing {
                                 std::uint32_t box, std::size_t budget) {
     std::vector<Source> sources(program.slot_count());
     for (std::size_t i = 0; i < inputs.size(); ++i) sources[program.inputs()[i]] = inputs[i];
+    // Constants are drawn where they are used, be it as outputs of a body without other steps.
+    for (std::size_t i = 0; i < program.step_count(); ++i) {
+      const Step step = program.step(i);
+      if (is_constant(step)) sources[step.first_result] = {.program = &program, .constant = i};
+    }
     const std::vector<StepRun> runs = group_steps(program, budget);
     const std::vector<bool> opened = open_calls(program, runs, budget);
     for (std::size_t k = 0; k < runs.size(); ++k) {
@@ -196,9 +201,8 @@ class Drawing {
       const std::uint32_t group = is_group ? add_group(program, runs[k], box) : Graph::none;
       for (std::size_t i = runs[k].begin; i < runs[k].end; ++i) {
         const Step step = program.step(i);
-        if (is_constant(step)) {
-          sources[step.first_result] = {.program = &program, .constant = i};
-        } else if (is_group) {
+        if (is_constant(step)) continue;
+        if (is_group) {
           draw_in_group(program, step, group, sources);
         } else if (opened[k]) {
           draw_opened(program, step, sources, box);

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <hom/core/operations/elementwise.h>
+#include <hom/core/operations/shaping.h>
 
 namespace hom {
 namespace {
@@ -168,6 +169,18 @@ TEST(Graph, groups_steps_of_one_line_then_of_one_function_then_evenly) {
   ASSERT_EQ(count_kind(evenly, Graph::Kind::group), 1u);
   EXPECT_THAT(evenly.nodes[1].title, HasSubstr("×42 steps"));
   EXPECT_EQ(evenly.nodes[1].detail, "sin ×40, cos ×1, exp ×1");
+}
+
+TEST(Graph, of_a_called_program_of_constants_alone_draws_them_where_they_go) {
+  const auto constants = named("two", [](Tensor) { return ones({}); });
+  const auto f = [&](Tensor x) { return constants(x) * x; };
+  const Graph g = graph(program(f, f64[{}]));
+  ASSERT_EQ(g.boxes.size(), 1u);
+  for (const Graph::Wire& wire : g.wires) EXPECT_LT(wire.from, g.nodes.size());
+
+  const Graph alone = graph(program([](Tensor) { return zeros({3}); }, f64[{}]));
+  ASSERT_EQ(alone.wires.size(), 1u);
+  EXPECT_LT(alone.wires[0].from, alone.nodes.size());
 }
 
 TEST(Graph, never_draws_more_than_its_options_say) {
