@@ -107,7 +107,7 @@ Program value_and_gradient(const Program& program, const std::vector<bool>& acti
                          ", not one tensor of rank 0",
                      "reduce it with sum or mean; jacobian and vjp differentiate other results"};
   });
-  const TensorType result = program.type(program.outputs()[0]);
+  const TensorType& result = program.type(program.outputs()[0]);
   require(result.dtype.is_float(), at, [&] {
     return Complaint{
         "grad: the function returns " + to_string(result) + ", and only floats have derivatives",

@@ -18,7 +18,7 @@ Dtype common_dtype(std::span<const Operand* const> operands) {
     std::optional<Dtype>& so_far = operand->is_weak() ? weak : strong;
     so_far = so_far ? promote(*so_far, operand->dtype()) : operand->dtype();
   }
-  if (!strong) return *weak;
+  if (!strong) return weak.value_or(f64);
   return weak ? promote_weak(*strong, *weak) : *strong;
 }
 

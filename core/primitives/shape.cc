@@ -124,9 +124,10 @@ std::optional<Slot> simplify_reshape(const Simplifying& at) {
 std::optional<Slot> simplify_transpose(const Simplifying& at) {
   const Shape permutation = at.attributes.shape("permutation");
   if (permutation == iota_shape(permutation.size())) return at.operands[0];
-  if (const auto inner = operand_of(at.builder, at.operands[0], "transpose")) {
-    const Shape first = at.builder.definition(at.operands[0])->attributes.shape("permutation");
-    return at.append(at.primitive, {{"permutation", {composed(permutation, first)}}}, {*inner});
+  const auto inner = at.builder.definition(at.operands[0]);
+  if (inner && inner->primitive.name == "transpose") {
+    const Shape both = composed(permutation, inner->attributes.shape("permutation"));
+    return at.append(at.primitive, {{"permutation", {both}}}, {inner->operands[0]});
   }
   return moved_literal(at);
 }
