@@ -317,12 +317,12 @@ class LinearMap {
 
   /// L(dx); dx has the structure of the domain.
   template <ProductType T>
-  Codomain operator()(const T& dx) const {
+  Codomain operator()(const T& dx, const Location& at = Location::current()) const {
     std::vector<Tensor> inputs = residuals_;
     const char* what = takes_tangents_ ? "tangent" : "cotangent";
-    const std::vector<Tensor> tangents = detail::matching_leaves(what, domain_, dx, at_);
+    const std::vector<Tensor> tangents = detail::matching_leaves(what, domain_, dx, at);
     inputs.insert(inputs.end(), tangents.begin(), tangents.end());
-    return detail::gradient_like(codomain_, apply(*program_, inputs, at_));
+    return detail::gradient_like(codomain_, apply(*program_, inputs, at));
   }
 
   /// Lᵀ, from cotangents of the codomain to cotangents of the domain.

@@ -79,12 +79,8 @@ struct GraphOptions {
 /// The picture of `program`.
 Graph graph(const Program& program, const GraphOptions& options = {});
 
-/// The picture of a function at arguments: types, or example values that stand for theirs.
-template <class F, class... Args>
-  requires(!std::derived_from<F, Program>)
-Graph graph(const F& f, const Args&... args) {
-  return graph(program(f, args...));
-}
+/// The picture of a function at arguments.
+HOM_READING(Graph, graph, graph)
 
 /// The picture in graphviz's language. Equal programs give equal text.
 std::string to_dot(const Graph& graph);

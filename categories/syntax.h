@@ -36,11 +36,7 @@ struct SyntaxOptions {
 /// The point-free expression of `program`, without a newline at its end.
 std::string syntax(const Program& program, const SyntaxOptions& options = {});
 
-/// The expression of a function at arguments: types, or example values that stand for theirs.
-template <class F, class... Args>
-  requires(!std::derived_from<F, Program>)
-std::string syntax(const F& f, const Args&... args) {
-  return syntax(program(f, args...));
-}
+/// The expression of a function at arguments.
+HOM_READING(std::string, syntax, syntax)
 
 }  // namespace hom

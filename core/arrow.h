@@ -59,7 +59,7 @@ decltype(auto) spread(const F& f, T&& value) {
   }
 }
 
-/// The line of what was made last: of y, or of x where y is no tensor or has no line.
+/// The line of what was made last: of y, or of x where y has no line (it came from a file).
 inline const Location& line_of(const Tensor& x, const Tensor& y) {
   return y.location().line() != 0 ? y.location() : x.location();
 }

@@ -25,6 +25,13 @@ LiveCaptures& live_captures() {
   return live;
 }
 
+/// Concrete results know their line, as symbols do.
+template <class List>
+List made_at(const Location& at, List results) {
+  for (Tensor& y : results) y = Tensor(y.array_pointer(), at);
+  return results;
+}
+
 }  // namespace
 
 Capture::Capture(const Location& at) : id_(next_capture_id++), at_(at), enclosing_(innermost) {
@@ -120,8 +127,8 @@ TensorList apply(const Primitive& primitive, const Attributes& attributes,
     for (const Tensor& operand : operands) types.push_back(operand.array(at).type);
     const std::vector<TensorType> results =
         result_types(primitive, attributes, {types.data(), types.size()}, at);
-    return execute(Invocation{primitive, attributes, results, at},
-                   TensorList(operands.begin(), operands.end()));
+    return made_at(at, execute(Invocation{primitive, attributes, results, at},
+                               TensorList(operands.begin(), operands.end())));
   }
   if (!innermost) {
     for (const Tensor& operand : operands)
@@ -154,7 +161,7 @@ std::vector<Tensor> apply(const Program& program, std::span<const Tensor> inputs
   ensure(inputs.size() == program.inputs().size(), "apply: one tensor for each input");
   const bool symbolic =
       std::any_of(inputs.begin(), inputs.end(), [](const Tensor& x) { return !x.is_concrete(); });
-  if (!symbolic) return evaluate(program, {inputs.begin(), inputs.end()}, at);
+  if (!symbolic) return made_at(at, evaluate(program, {inputs.begin(), inputs.end()}, at));
   if (!innermost) {
     for (const Tensor& input : inputs) static_cast<void>(input.type(at));
   }

@@ -139,36 +139,66 @@ Program program_of(const F& f, const Location& at, const Args&... args) {
 
 }  // namespace detail
 
-/// The program of `f` at these arguments: tensor types, or example values that stand for theirs, in
-/// any products. What `f` uses of an enclosing capture becomes further inputs. (Overloads rather
-/// than one pack, so that errors about the inputs name the line of the call.)
-template <class F>
-Program program(const F& f, const Location& at = Location::current()) {
-  return detail::program_of(f, at);
-}
-template <class F, class A>
-Program program(const F& f, const A& a, const Location& at = Location::current()) {
-  return detail::program_of(f, at, a);
-}
-template <class F, class A, class B>
-Program program(const F& f, const A& a, const B& b, const Location& at = Location::current()) {
-  return detail::program_of(f, at, a, b);
-}
-template <class F, class A, class B, class C>
-Program program(const F& f, const A& a, const B& b, const C& c,
-                const Location& at = Location::current()) {
-  return detail::program_of(f, at, a, b, c);
-}
-template <class F, class... Args>
-  requires(sizeof...(Args) > 4)
-Program program(const F& f, const Args&... args) {
-  return detail::program_of(f, Location::current(), args...);
-}
-template <class F, class A, class B, class C, class D>
-Program program(const F& f, const A& a, const B& b, const C& c, const D& d,
-                const Location& at = Location::current()) {
-  return detail::program_of(f, at, a, b, c, d);
-}
+/// Declares `Result name(f, arguments…)` as `read(the program of f at these arguments)`: types, or
+/// example values that stand for theirs, in any products. They are overloads for up to eight
+/// arguments, since a pack leaves no room for the line of the call, which errors name; further
+/// arguments go into a tuple or a struct.
+#define HOM_READING(Result, name, read)                                                           \
+  template <class F>                                                                              \
+    requires(!std::derived_from<F, Program>)                                                      \
+  Result name(const F& f, const Location& at = Location::current()) {                             \
+    return read(detail::program_of(f, at));                                                       \
+  }                                                                                               \
+  template <class F, class A>                                                                     \
+    requires(!std::derived_from<F, Program>)                                                      \
+  Result name(const F& f, const A& a, const Location& at = Location::current()) {                 \
+    return read(detail::program_of(f, at, a));                                                    \
+  }                                                                                               \
+  template <class F, class A, class B>                                                            \
+    requires(!std::derived_from<F, Program>)                                                      \
+  Result name(const F& f, const A& a, const B& b, const Location& at = Location::current()) {     \
+    return read(detail::program_of(f, at, a, b));                                                 \
+  }                                                                                               \
+  template <class F, class A, class B, class C>                                                   \
+    requires(!std::derived_from<F, Program>)                                                      \
+  Result name(const F& f, const A& a, const B& b, const C& c,                                     \
+              const Location& at = Location::current()) {                                         \
+    return read(detail::program_of(f, at, a, b, c));                                              \
+  }                                                                                               \
+  template <class F, class A, class B, class C, class D>                                          \
+    requires(!std::derived_from<F, Program>)                                                      \
+  Result name(const F& f, const A& a, const B& b, const C& c, const D& d,                         \
+              const Location& at = Location::current()) {                                         \
+    return read(detail::program_of(f, at, a, b, c, d));                                           \
+  }                                                                                               \
+  template <class F, class A, class B, class C, class D, class E>                                 \
+    requires(!std::derived_from<F, Program>)                                                      \
+  Result name(const F& f, const A& a, const B& b, const C& c, const D& d, const E& e,             \
+              const Location& at = Location::current()) {                                         \
+    return read(detail::program_of(f, at, a, b, c, d, e));                                        \
+  }                                                                                               \
+  template <class F, class A, class B, class C, class D, class E, class G>                        \
+    requires(!std::derived_from<F, Program>)                                                      \
+  Result name(const F& f, const A& a, const B& b, const C& c, const D& d, const E& e, const G& g, \
+              const Location& at = Location::current()) {                                         \
+    return read(detail::program_of(f, at, a, b, c, d, e, g));                                     \
+  }                                                                                               \
+  template <class F, class A, class B, class C, class D, class E, class G, class H>               \
+    requires(!std::derived_from<F, Program>)                                                      \
+  Result name(const F& f, const A& a, const B& b, const C& c, const D& d, const E& e, const G& g, \
+              const H& h, const Location& at = Location::current()) {                             \
+    return read(detail::program_of(f, at, a, b, c, d, e, g, h));                                  \
+  }                                                                                               \
+  template <class F, class A, class B, class C, class D, class E, class G, class H, class I>      \
+    requires(!std::derived_from<F, Program>)                                                      \
+  Result name(const F& f, const A& a, const B& b, const C& c, const D& d, const E& e, const G& g, \
+              const H& h, const I& i, const Location& at = Location::current()) {                 \
+    return read(detail::program_of(f, at, a, b, c, d, e, g, h, i));                               \
+  }
+
+/// The program of `f` at these arguments. What `f` uses of an enclosing capture becomes further
+/// inputs.
+HOM_READING(Program, program, )
 
 /// A function object that carries a name: errors inside say "in `name`", and in a program it is one
 /// `call` step, drawn as a box. On concrete tensors it just runs.

@@ -69,8 +69,10 @@ class Tensor {
   Tensor() = default;
   /// A rank-0 tensor: `Tensor(0.5)` is f64[], `Tensor(3)` is i32[].
   template <Arithmetic Number>
-  Tensor(Number value);  // NOLINT(google-explicit-constructor): numbers are tensors of rank 0
-  explicit Tensor(std::shared_ptr<const Array> array) : array_(std::move(array)) {}
+  Tensor(Number value,  // NOLINT(google-explicit-constructor): numbers are tensors of rank 0
+         const Location& at = Location::current());
+  explicit Tensor(std::shared_ptr<const Array> array, const Location& at = {})
+      : array_(std::move(array)), at_(at) {}
   /// For the capture machinery: slot `slot` of the capture numbered `capture`.
   Tensor(std::uint64_t capture, Slot slot, const Location& at)
       : capture_(capture), slot_(slot), at_(at) {}
@@ -149,6 +151,8 @@ class Tensor {
 
   std::uint64_t capture_id() const { return capture_; }
   Slot slot() const { return slot_; }
+  /// The line on which it was made, for the errors of what cannot know its own line: `!x`, `x &&
+  /// true` and the objects of `hom::arrows`.
   const Location& location() const { return at_; }
 
  private:
@@ -243,7 +247,7 @@ Tensor index(const Tensor& x, std::span<const Index> indices, const Location& at
 /// A concrete tensor of rank 1, 2 or 3 from nested lists: `tensor({{1.0, 2.0}, {3.0, 4.0}})` is
 /// f64[2, 2].
 template <Arithmetic T>
-Tensor tensor(std::initializer_list<T> values);
+Tensor tensor(std::initializer_list<T> values, const Location& at = Location::current());
 template <Arithmetic T>
 Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
               const Location& at = Location::current());
@@ -256,10 +260,10 @@ template <Element T>
 Tensor tensor(const std::vector<T>& values, const Shape& shape,
               const Location& at = Location::current());
 template <Arithmetic T>
-Tensor tensor(const std::vector<T>& values);
+Tensor tensor(const std::vector<T>& values, const Location& at = Location::current());
 /// A rank-0 tensor of the given dtype.
 template <Arithmetic T>
-Tensor tensor(T value, Dtype dtype);
+Tensor tensor(T value, Dtype dtype, const Location& at = Location::current());
 
 /// Whether both are concrete, of one dtype and shape, and equal in every element (NaN equals NaN
 /// where asked).

@@ -6,7 +6,7 @@
 namespace hom {
 
 template <Arithmetic Number>
-Tensor::Tensor(Number value) {
+Tensor::Tensor(Number value, const Location& at) : at_(at) {
   constexpr Dtype dtype = dtype_of<Number>();
   auto array = Array::allocate(TensorType{dtype, {}});
   visit(dtype, [&]<class E>() {
@@ -59,17 +59,17 @@ Tensor tensor(const std::vector<T>& values, const Shape& shape, const Location& 
       }
     }
   });
-  return Tensor(std::move(array));
+  return Tensor(std::move(array), at);
 }
 
 template <Arithmetic T>
-Tensor tensor(const std::vector<T>& values) {
-  return tensor(values, Shape{static_cast<std::int64_t>(values.size())});
+Tensor tensor(const std::vector<T>& values, const Location& at) {
+  return tensor(values, Shape{static_cast<std::int64_t>(values.size())}, at);
 }
 
 template <Arithmetic T>
-Tensor tensor(std::initializer_list<T> values) {
-  return tensor(std::vector<T>(values));
+Tensor tensor(std::initializer_list<T> values, const Location& at) {
+  return tensor(std::vector<T>(values), at);
 }
 
 namespace detail {
@@ -114,10 +114,10 @@ Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<
 }
 
 template <Arithmetic T>
-Tensor tensor(T value, Dtype dtype) {
+Tensor tensor(T value, Dtype dtype, const Location& at) {
   auto array = Array::allocate(TensorType{dtype, {}});
   visit(dtype, [&]<class E>() { *array->data<E>() = convert_element<E>(value); });
-  return Tensor(std::move(array));
+  return Tensor(std::move(array), at);
 }
 
 }  // namespace hom

@@ -58,11 +58,7 @@ Program parse_program(std::string_view text, const std::vector<Tensor>& captured
                       const PrimitiveTable& primitives = standard_primitives(),
                       const Location& at = Location::current());
 
-/// The text form of a function at arguments: types, or example values that stand for theirs.
-template <class F, class... Args>
-  requires(!std::derived_from<F, Program>)
-std::string text(const F& f, const Args&... args) {
-  return to_text(program(f, args...));
-}
+/// The text form of a function at arguments.
+HOM_READING(std::string, text, to_text)
 
 }  // namespace hom

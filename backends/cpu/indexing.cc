@@ -53,7 +53,8 @@ Integers read_integers(const Array& x) {
   fail(Complaint{step.primitive.name + ": index " + std::to_string(index) +
                      " is out of range on axis " + std::to_string(axis) + ", whose extent is " +
                      std::to_string(extent),
-                 "indices count from 0 and are never negative; Bounds::clip clamps them"},
+                 "indices count from 0 and are never negative; Bounds::clip clamps them. (take and "
+                 "take_along_axis gather.)"},
        step.at);
 }
 

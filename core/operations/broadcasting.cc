@@ -72,7 +72,8 @@ Tensor literal(const Attribute& value, const TensorType& type, bool recorded, co
   const LocationScope line(at);
   static_cast<void>(type.size());  // throws where it does not fit 64 bits
   const Invocation step{constant, attributes, {&type, 1}, at};
-  return current_executor().execute(step, {})[0];
+  return Tensor(current_executor().execute(step, {})[0].array_pointer(),
+                LocationScope::current(at));
 }
 
 Attribute Operand::weak_value() const {

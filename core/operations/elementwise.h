@@ -12,7 +12,8 @@ namespace hom {
 Tensor operator-(const Operand& x);
 /// Elementwise negation: of a bool, logical; of an integer, bitwise.
 Tensor operator~(const Operand& x);
-/// The same; the line it belongs to is that of x.
+/// The same. C++ leaves no room for its own line: errors name the one on which x was made. So do
+/// `&&` and `||` with a C++ bool.
 Tensor operator!(const Tensor& x);
 Tensor operator+(const Operand& x, const Operand& y);
 Tensor operator-(const Operand& x, const Operand& y);

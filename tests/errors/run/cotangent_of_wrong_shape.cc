@@ -9,6 +9,7 @@ MISTAKE(cotangent_of_wrong_shape) {
 #ifdef ALLOWED
   vjp(f)(x).second(ones({3}));
 #else
-  vjp(f)(x).second(ones({2}));  // here
+  const auto pullback = vjp(f)(x).second;
+  pullback(ones({2}));  // here
 #endif
 }
