@@ -29,8 +29,9 @@ void require_derivative(const Step& step, bool has_rule) {
 
 void Walk::call(const Step& step, std::span<const Tensor> x, std::span<const Tensor> dx) {
   const PrimalAndTangent both = step.primitive.call_derivative(
-      {step.attributes, x, dx, [](const Program& inner, const std::vector<bool>& active) {
-         return linearize(inner, active);
+      {step.attributes, x, dx,
+       [](const Program& inner, const std::vector<bool>& active, const std::vector<bool>* wanted) {
+         return linearize(inner, active, wanted);
        }});
   for (std::uint32_t r = 0; r < step.result_count; ++r) {
     primal[step.first_result + r] = both.y[r];

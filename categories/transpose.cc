@@ -70,17 +70,18 @@ void Walk::backward(const Step& step) {
   for (std::size_t i = 0; i < step.operands.size(); ++i) {
     if (varies[i]) accumulators[i] = std::exchange(cotangent[step.operands[i]], Tensor());
   }
-  const Transposing context{step.primitive,
-                            step.attributes,
-                            {x.data(), x.size()},
-                            {types.data(), types.size()},
-                            varies,
-                            ct,
-                            {accumulators.data(), accumulators.size()},
-                            step.at,
-                            [](const Program& inner, const std::vector<bool>& marked) {
-                              return transpose(inner, marked);
-                            }};
+  const Transposing context{
+      step.primitive,
+      step.attributes,
+      {x.data(), x.size()},
+      {types.data(), types.size()},
+      varies,
+      ct,
+      {accumulators.data(), accumulators.size()},
+      step.at,
+      [](const Program& inner, const std::vector<bool>& marked, const std::vector<bool>& started) {
+        return transpose(inner, marked, started);
+      }};
   if (!step.primitive.transpose) context.not_linear("it has no transpose");
   step.primitive.transpose(context);
   for (std::size_t i = 0; i < step.operands.size(); ++i) {
@@ -100,7 +101,8 @@ const Location& line_of(const Program& program, Slot slot) {
 
 }  // namespace
 
-Program transpose(const Program& program, const std::vector<bool>& linear_inputs) {
+Program transpose(const Program& program, const std::vector<bool>& linear_inputs,
+                  const std::vector<bool>& accumulated) {
   Walk walk(program);
   for (std::size_t i = 0; i < program.inputs().size(); ++i) {
     const Slot slot = program.inputs()[i];
@@ -114,6 +116,13 @@ Program transpose(const Program& program, const std::vector<bool>& linear_inputs
   for (std::size_t k = 0; k < program.outputs().size(); ++k) {
     seeds.push_back(
         walk.capture.input(program.type(program.outputs()[k]), "ct" + std::to_string(k)));
+  }
+  for (std::size_t i = 0; i < accumulated.size(); ++i) {
+    const Slot slot = program.inputs()[i];
+    if (accumulated[i]) {
+      walk.cotangent[slot] =
+          walk.capture.input(program.type(slot), "ct_" + program.input_names()[i]);
+    }
   }
   for (std::size_t i = 0; i < program.step_count(); ++i) walk.forward(program.step(i));
   for (std::size_t k = 0; k < program.outputs().size(); ++k) {

@@ -14,6 +14,10 @@ namespace hom {
 /// becomes addition, and nothing is visited twice (R. Frostig et al., "Decomposing reverse-mode
 /// automatic differentiation", 2021; for the category, Elliott 2018, section 4.4, Cont and
 /// duality). Throws `Error`, with the line, at a step that is not linear.
-Program transpose(const Program& program, const std::vector<bool>& linear_inputs);
+///
+/// `accumulated` marks linear inputs whose cotangent starts from a further input, after the ȳ,
+/// instead of from zero: reads of single elements add into it in place.
+Program transpose(const Program& program, const std::vector<bool>& linear_inputs,
+                  const std::vector<bool>& accumulated = {});
 
 }  // namespace hom

@@ -10,16 +10,6 @@ namespace {
 
 thread_local Executor* scoped_executor = nullptr;
 
-TensorList to_list(std::vector<Tensor> tensors) {
-  TensorList list;
-  for (Tensor& x : tensors) list.push_back(std::move(x));
-  return list;
-}
-
-std::vector<Tensor> to_vector(TensorList::iterator begin, TensorList::iterator end) {
-  return {std::make_move_iterator(begin), std::make_move_iterator(end)};
-}
-
 }  // namespace
 
 ExecutorScope::ExecutorScope(Executor& executor)
@@ -29,23 +19,30 @@ ExecutorScope::~ExecutorScope() { scoped_executor = previous_; }
 Executor& current_executor() { return scoped_executor ? *scoped_executor : default_executor(); }
 
 TensorList execute(const Invocation& step, TensorList operands) {
-  static const Primitive* const call = &standard_primitives().find("call");
-  static const Primitive* const cond = &standard_primitives().find("cond");
-  if (&step.primitive == call) {
-    return to_list(evaluate(*step.attributes.program("program"),
-                            to_vector(operands.begin(), operands.end()), step.at));
-  }
-  if (&step.primitive == cond) {
-    const char* branch = operands[0].item<bool>() ? "then" : "otherwise";
-    return to_list(evaluate(*step.attributes.program(branch),
-                            to_vector(operands.begin() + 1, operands.end()), step.at));
-  }
+  if (step.primitive.run) return step.primitive.run(step, std::move(operands));
   return current_executor().execute(step, std::move(operands));
 }
 
-std::vector<Tensor> evaluate(const Program& program, std::vector<Tensor> inputs,
-                             const Location& at) {
+Evaluation::Evaluation(const Program& program) : program_(program) {
+  // Walking backwards, the first mention of a slot is its last one.
+  std::vector<bool> needed(program.slot_count());
+  for (Slot slot : program.outputs()) needed[slot] = true;
+  std::size_t mentions = 0;
+  for (std::size_t i = 0; i < program.step_count(); ++i)
+    mentions += program.step(i).operands.size();
+  dies_.resize(mentions);
+  for (std::size_t i = program.step_count(); i-- > 0;) {
+    const std::span<const Slot> operands = program.step(i).operands;
+    for (std::size_t k = operands.size(); k-- > 0;) {
+      dies_[--mentions] = !needed[operands[k]];
+      needed[operands[k]] = true;
+    }
+  }
+}
+
+std::vector<Tensor> Evaluation::operator()(std::vector<Tensor> inputs, const Location& at) const {
   static const Primitive* const captured = &standard_primitives().find("captured");
+  const Program& program = program_;
   require(inputs.size() == program.inputs().size(), at, [&] {
     return Complaint{"evaluate: the program takes " + std::to_string(program.inputs().size()) +
                      " inputs, got " + std::to_string(inputs.size())};
@@ -60,18 +57,8 @@ std::vector<Tensor> evaluate(const Program& program, std::vector<Tensor> inputs,
     slots[program.inputs()[i]] = std::move(inputs[i]);
   }
 
-  // Mentions of slots as operands are numbered through the program; each slot is moved out at its
-  // last one.
-  constexpr std::size_t never = SIZE_MAX;
-  std::vector<std::size_t> last_mention(program.slot_count(), never);
   std::size_t mention = 0;
-  for (std::size_t i = 0; i < program.step_count(); ++i) {
-    for (Slot slot : program.step(i).operands) last_mention[slot] = mention++;
-  }
-  for (Slot slot : program.outputs()) last_mention[slot] = never;
-  mention = 0;
-
-  std::vector<TensorType> types;
+  SmallVector<TensorType, 4> types;
   for (std::size_t i = 0; i < program.step_count(); ++i) {
     const Step step = program.step(i);
     if (&step.primitive == captured) {
@@ -81,7 +68,7 @@ std::vector<Tensor> evaluate(const Program& program, std::vector<Tensor> inputs,
     }
     TensorList operands;
     for (Slot slot : step.operands) {
-      operands.push_back(last_mention[slot] == mention++ ? std::move(slots[slot]) : slots[slot]);
+      operands.push_back(dies_[mention++] ? std::move(slots[slot]) : slots[slot]);
     }
     types.clear();
     for (std::uint32_t r = 0; r < step.result_count; ++r)
@@ -90,7 +77,8 @@ std::vector<Tensor> evaluate(const Program& program, std::vector<Tensor> inputs,
     std::optional<NameScope> scope;
     if (!step.scope.empty()) scope.emplace(step.scope);
     TensorList results =
-        execute(Invocation{step.primitive, step.attributes, types, step.at}, std::move(operands));
+        execute(Invocation{step.primitive, step.attributes, {types.data(), types.size()}, step.at},
+                std::move(operands));
     for (std::uint32_t r = 0; r < step.result_count; ++r)
       slots[step.first_result + r] = std::move(results[r]);
   }
@@ -98,6 +86,11 @@ std::vector<Tensor> evaluate(const Program& program, std::vector<Tensor> inputs,
   std::vector<Tensor> outputs;
   for (Slot slot : program.outputs()) outputs.push_back(slots[slot]);
   return outputs;
+}
+
+std::vector<Tensor> evaluate(const Program& program, std::vector<Tensor> inputs,
+                             const Location& at) {
+  return Evaluation(program)(std::move(inputs), at);
 }
 
 }  // namespace hom

@@ -9,9 +9,6 @@
 
 namespace hom {
 
-/// Small lists of tensors: operands and results of one step.
-using TensorList = SmallVector<Tensor, 4>;
-
 /// One step to be computed.
 struct Invocation {
   const Primitive& primitive;
@@ -51,8 +48,21 @@ class ExecutorScope {
 TensorList execute(const Invocation& step, TensorList operands);
 
 /// The meaning of a program as a function: results for concrete inputs. Each slot is dropped after
-/// its last use, so that executors may write into it. Throws where inputs do not have the program's
-/// types.
+/// its last use, so that executors may write into it. Prepared once for any number of calls; refers
+/// to the program.
+class Evaluation {
+ public:
+  explicit Evaluation(const Program& program);
+  /// Throws where inputs do not have the program's types.
+  std::vector<Tensor> operator()(std::vector<Tensor> inputs, const Location& at) const;
+
+ private:
+  const Program& program_;
+  /// For each mention of a slot as an operand, whether it is the last one.
+  std::vector<bool> dies_;
+};
+
+/// The same for one call.
 std::vector<Tensor> evaluate(const Program& program, std::vector<Tensor> inputs,
                              const Location& at = Location::current());
 

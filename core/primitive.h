@@ -43,6 +43,8 @@ inline constexpr DtypeSet booleans{bool_};
 inline constexpr DtypeSet every_dtype = numbers | booleans;
 std::string to_string(DtypeSet dtypes);
 
+struct BatchedProgram;
+struct Invocation;
 struct Linearization;
 class Builder;
 
@@ -77,8 +79,11 @@ struct LinearizingCall {
   const Attributes& attributes;
   std::span<const Tensor> x;
   std::span<const Tensor> dx;
-  /// The functor, for the programs inside.
-  std::function<Linearization(const Program&, const std::vector<bool>& active)> linearize;
+  /// The functor, for the programs inside: `active` marks inputs, `wanted` (or null) outputs that
+  /// get a tangent even where it is zero.
+  std::function<Linearization(const Program&, const std::vector<bool>& active,
+                              const std::vector<bool>* wanted)>
+      linearize;
 };
 
 struct PrimalAndTangent {
@@ -102,9 +107,11 @@ struct Transposing {
   /// of these.
   std::span<Tensor> accumulators;
   const Location& at;
-  /// The functor, for programs inside: other inputs…, cotangents… ↦ cotangents of the inputs
-  /// marked.
-  std::function<Program(const Program&, const std::vector<bool>& linear)> transpose;
+  /// The functor, for programs inside: other inputs…, cotangents of outputs…, cotangents so far of
+  /// the inputs marked in `accumulated`… ↦ cotangents of the inputs marked in `linear`.
+  std::function<Program(const Program&, const std::vector<bool>& linear,
+                        const std::vector<bool>& accumulated)>
+      transpose;
 
   /// x̄ᵢ += contribution.
   void add(std::size_t operand, const Tensor& contribution) const;
@@ -112,6 +119,33 @@ struct Transposing {
   Tensor accumulator(std::size_t operand) const;
   /// Throws `Error`: the step is not linear, because …
   [[noreturn]] void not_linear(const std::string& why) const;
+};
+
+/// What a batch rule sees: one step, to be done for `size` lanes at once. A batched operand has the
+/// lanes as a further axis in front; the others are the same for all lanes.
+struct Batching {
+  const Primitive& primitive;
+  const Attributes& attributes;
+  std::span<const Tensor> x;
+  /// Which operands are batched. At least one is, but for partial primitives under a mask.
+  const std::vector<bool>& batched;
+  /// The types of the operands and of the results for one lane.
+  std::span<const TensorType> types;
+  std::span<const TensorType> result_types;
+  std::int64_t size;
+  /// bool [size]: the lanes whose results matter; empty: all of them. Dead lanes must neither raise
+  /// nor loop for ever.
+  const Tensor& alive;
+  const Location& at;
+  /// The functor, for programs inside. `wanted` (or null) marks outputs that are batched even where
+  /// they are the same for all lanes. With `masked`, the program's first input is the mask of the
+  /// lanes alive, bool [size].
+  std::function<BatchedProgram(const Program&, const std::vector<bool>& batched, bool masked,
+                               const std::vector<bool>* wanted)>
+      batch;
+
+  /// Operand i with the lanes in front, repeated for each lane where it is the same for all.
+  Tensor lifted(std::size_t operand) const;
 };
 
 /// What a simplification rule sees while a step is about to be appended; it may append others
@@ -137,6 +171,11 @@ using TypeRule = std::function<std::vector<TensorType>(const Typing&)>;
 using DerivativeRule = std::function<std::vector<Tensor>(const Linearizing&)>;
 using CallDerivativeRule = std::function<PrimalAndTangent(const LinearizingCall&)>;
 using TransposeRule = std::function<void(const Transposing&)>;
+/// The results of the step, each batched (one axis more than for one lane) or the same for all
+/// lanes.
+using BatchRule = std::function<std::vector<Tensor>(const Batching&)>;
+/// How a step is computed from the programs inside it.
+using RunRule = std::function<TensorList(const Invocation&, TensorList)>;
 
 /// One attribute that a primitive takes.
 struct AttributeSpec {
@@ -166,6 +205,13 @@ struct Primitive {
   std::string no_derivative = {};
   /// Linear in some operands? Then its transpose.
   TransposeRule transpose = {};
+  /// The step for many lanes at once.
+  BatchRule batch = {};
+  /// May it raise when it runs, or not terminate? Then its batch rule spares dead lanes, and is
+  /// asked even where no operand is batched.
+  bool partial = false;
+  /// Where it has programs inside; all others are computed by the executor.
+  RunRule run = {};
 
   /// Work of value_and_grad of this step over its own (elements read and written), at most: the
   /// cost law.

@@ -162,6 +162,9 @@ class Tensor {
   Location at_ = {};
 };
 
+/// Small lists of tensors: operands and results of one step.
+using TensorList = SmallVector<Tensor, 4>;
+
 /// What an operation takes: a tensor or a C++ number (which is weak: it adopts the dtype of the
 /// tensor it meets), together with the line on which it was written.
 class Operand {

@@ -1,6 +1,8 @@
 // core/primitives/control.cc -- primitives with programs inside, and barriers
 #include <algorithm>
 
+#include <hom/core/batched_program.h>
+#include <hom/core/executor.h>
 #include <hom/core/linearization.h>
 #include <hom/core/operations/elementwise.h>
 #include <hom/core/operations/shaping.h>
@@ -78,8 +80,83 @@ std::vector<Tensor> spread(std::span<const Tensor> present_ones, const std::vect
   return list;
 }
 
+TensorList to_list(std::vector<Tensor> tensors) {
+  TensorList list;
+  for (Tensor& x : tensors) list.push_back(std::move(x));
+  return list;
+}
+
+TensorList run_call(const Invocation& step, TensorList operands) {
+  std::vector<Tensor> inputs(std::make_move_iterator(operands.begin()),
+                             std::make_move_iterator(operands.end()));
+  return to_list(evaluate(*step.attributes.program("program"), std::move(inputs), step.at));
+}
+
+TensorList run_cond(const Invocation& step, TensorList operands) {
+  const char* branch = operands[0].item<bool>() ? "then" : "otherwise";
+  std::vector<Tensor> inputs(std::make_move_iterator(operands.begin() + 1),
+                             std::make_move_iterator(operands.end()));
+  return to_list(evaluate(*step.attributes.program(branch), std::move(inputs), step.at));
+}
+
+/// The operands for a program that was batched under a mask, or not.
+std::vector<Tensor> with_mask(const Tensor& alive, std::span<const Tensor> operands) {
+  std::vector<Tensor> all;
+  if (!alive.is_empty()) all.push_back(alive);
+  all.insert(all.end(), operands.begin(), operands.end());
+  return all;
+}
+
+std::vector<Tensor> batch_call(const Batching& at) {
+  BatchedProgram inner =
+      at.batch(*at.attributes.program("program"), at.batched, !at.alive.is_empty(), nullptr);
+  const TensorList results = apply(at.primitive, {{"program", {shared(std::move(inner.program))}}},
+                                   with_mask(at.alive, at.x), at.at);
+  return {results.begin(), results.end()};
+}
+
+/// One predicate for all lanes: they all take the same branch.
+std::vector<Tensor> batch_branches(const Batching& at) {
+  const std::vector<bool> batched(at.batched.begin() + 1, at.batched.end());
+  const bool masked = !at.alive.is_empty();
+  const Program& then = *at.attributes.program("then");
+  const Program& otherwise = *at.attributes.program("otherwise");
+  std::vector<bool> wanted = at.batch(then, batched, masked, nullptr).output_batched;
+  const std::vector<bool> other = at.batch(otherwise, batched, masked, &wanted).output_batched;
+  for (std::size_t k = 0; k < wanted.size(); ++k) wanted[k] = wanted[k] || other[k];
+  const auto branch = [&](const Program& program) {
+    return Attribute{shared(at.batch(program, batched, masked, &wanted).program)};
+  };
+  std::vector<Tensor> operands = with_mask(at.alive, at.x.subspan(1));
+  operands.insert(operands.begin(), at.x[0]);
+  const TensorList results =
+      apply(cond(), {{"then", branch(then)}, {"otherwise", branch(otherwise)}}, operands, at.at);
+  return {results.begin(), results.end()};
+}
+
+/// A predicate for each lane: both branches run, each for the lanes that take it.
+std::vector<Tensor> batch_cond(const Batching& at) {
+  if (!at.batched[0]) return batch_branches(at);
+  const std::vector<bool> batched(at.batched.begin() + 1, at.batched.end());
+  const Tensor& predicate = at.x[0];
+  const auto results_of = [&](const char* branch, const Tensor& taken) {
+    const BatchedProgram inner = at.batch(*at.attributes.program(branch), batched, true, nullptr);
+    const Tensor alive = at.alive.is_empty() ? taken : taken & at.alive;
+    return apply(inner.program, with_mask(alive, at.x.subspan(1)), at.at);
+  };
+  const std::vector<Tensor> a = results_of("then", predicate);
+  const std::vector<Tensor> b = results_of("otherwise", !predicate);
+  std::vector<Tensor> results;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    Shape column(at.result_types[k].shape.size() + 1, 1);
+    column[0] = at.size;
+    results.push_back(where(reshape(predicate, column), a[k], b[k]));
+  }
+  return results;
+}
+
 PrimalAndTangent derivative_of_call(const LinearizingCall& at) {
-  Linearization lin = at.linearize(*at.attributes.program("program"), present(at.dx));
+  Linearization lin = at.linearize(*at.attributes.program("program"), present(at.dx), nullptr);
   const std::size_t outputs = lin.output_varies.size();
   const TensorList primal =
       apply(call(), {{"program", {shared(std::move(lin.primal))}}}, at.x, Location::current());
@@ -144,7 +221,7 @@ void add_present(const Transposing& at, const std::vector<bool>& mask,
 
 void transpose_call(const Transposing& at) {
   const Program body =
-      at.transpose(with_outputs(*at.attributes.program("program"), present(at.ct)), at.linear);
+      at.transpose(with_outputs(*at.attributes.program("program"), present(at.ct)), at.linear, {});
   const std::vector<bool> mask = nonzero_outputs(body);
   const TensorList results = apply(call(), {{"program", {shared(with_outputs(body, mask))}}},
                                    transposed_operands(at), Location::current());
@@ -241,8 +318,9 @@ Program linear_branch(const Linearization& lin, const MergedResiduals& residuals
 
 PrimalAndTangent derivative_of_cond(const LinearizingCall& at) {
   const std::vector<bool> active = present(at.dx.subspan(1));
-  const Linearization then = at.linearize(*at.attributes.program("then"), active);
-  const Linearization otherwise = at.linearize(*at.attributes.program("otherwise"), active);
+  const Linearization then = at.linearize(*at.attributes.program("then"), active, nullptr);
+  const Linearization otherwise =
+      at.linearize(*at.attributes.program("otherwise"), active, nullptr);
   std::vector<bool> varies = then.output_varies;
   for (std::size_t k = 0; k < varies.size(); ++k) {
     varies[k] = varies[k] || otherwise.output_varies[k];
@@ -276,7 +354,7 @@ void transpose_cond(const Transposing& at) {
   if (at.linear[0]) at.not_linear("the predicate depends on the input");
   const std::vector<bool> linear(at.linear.begin() + 1, at.linear.end());
   const auto transposed = [&](const char* branch) {
-    return at.transpose(with_outputs(*at.attributes.program(branch), present(at.ct)), linear);
+    return at.transpose(with_outputs(*at.attributes.program(branch), present(at.ct)), linear, {});
   };
   const Program then = transposed("then");
   const Program otherwise = transposed("otherwise");
@@ -300,6 +378,9 @@ void add_control_primitives(PrimitiveTable& table) {
              .type = call_type,
              .call_derivative = derivative_of_call,
              .transpose = transpose_call,
+             .batch = batch_call,
+             .partial = true,
+             .run = run_call,
              .cost_factor = 4,
              .shapes = "the program's",
              .formula = "call of the linearised program"});
@@ -309,6 +390,9 @@ void add_control_primitives(PrimitiveTable& table) {
              .type = cond_type,
              .call_derivative = derivative_of_cond,
              .transpose = transpose_cond,
+             .batch = batch_cond,
+             .partial = true,
+             .run = run_cond,
              .cost_factor = 4,
              .shapes = "bool [], operands of both programs → their results",
              .formula = "cond of the linearised programs"});
@@ -327,6 +411,10 @@ void add_control_primitives(PrimitiveTable& table) {
                if (at.linear[i] && !at.ct[i].is_empty()) at.add(i, at.ct[i]);
              }
            },
+       .batch = [](const Batching& at) -> std::vector<Tensor> {
+         const TensorList results = apply(at.primitive, at.attributes, at.x, at.at);
+         return {results.begin(), results.end()};
+       },
        .cost_factor = 2,
        .shapes = "s… → s…",
        .formula = "dx…"});
