@@ -9,6 +9,7 @@
 #include <hom/categories/syntax.h>
 #include <hom/core/arrow.h>
 #include <hom/core/function.h>
+#include <hom/core/loops.h>
 #include <hom/core/operations/elementwise.h>
 #include <hom/core/operations/functions.h>
 #include <hom/core/operations/indexing.h>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <hom/categories/transpose.h>
 #include <hom/core/capture.h>
 #include <hom/core/operations/shaping.h>
 
@@ -32,6 +33,9 @@ void Walk::call(const Step& step, std::span<const Tensor> x, std::span<const Ten
       {step.attributes, x, dx,
        [](const Program& inner, const std::vector<bool>& active, const std::vector<bool>* wanted) {
          return linearize(inner, active, wanted);
+       },
+       [](const Program& inner, const std::vector<bool>& linear) {
+         return transpose(inner, linear);
        }});
   for (std::uint32_t r = 0; r < step.result_count; ++r) {
     primal[step.first_result + r] = both.y[r];

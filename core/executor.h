@@ -2,6 +2,7 @@
 // backend supplies
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,11 @@ class Executor {
   /// Results of one step whose types have been checked. An operand whose array nobody else owns may
   /// be overwritten.
   virtual TensorList execute(const Invocation& step, TensorList operands) = 0;
+  /// Results of a `composite` step by a kernel for the name in its attribute `name`, if there is
+  /// one; otherwise its decomposition is evaluated.
+  virtual std::optional<TensorList> composite(const Invocation&, const TensorList&) {
+    return std::nullopt;
+  }
 };
 
 /// The executor of the backend that the program is linked with (`backends/cpu`); defined there.

@@ -84,6 +84,8 @@ struct LinearizingCall {
   std::function<Linearization(const Program&, const std::vector<bool>& active,
                               const std::vector<bool>* wanted)>
       linearize;
+  /// The functor transpose, for rules that are given by their transposes.
+  std::function<Program(const Program&, const std::vector<bool>& linear)> transpose;
 };
 
 struct PrimalAndTangent {

@@ -1,26 +1,14 @@
 // core/primitives/control.cc -- primitives with programs inside, and barriers
 #include <algorithm>
 
-#include <hom/core/batched_program.h>
-#include <hom/core/executor.h>
-#include <hom/core/linearization.h>
 #include <hom/core/operations/elementwise.h>
 #include <hom/core/operations/shaping.h>
-#include <hom/core/primitives/rules.h>
+#include <hom/core/primitives/programs.h>
 
 namespace hom {
 namespace {
 
 using Kind = AttributeSpec::Kind;
-
-void require_inputs(const Typing& typing, const Program& program,
-                    std::span<const TensorType> operands) {
-  const std::vector<TensorType> inputs = program.input_types();
-  typing.require(std::equal(inputs.begin(), inputs.end(), operands.begin(), operands.end()), [&] {
-    return Complaint{typing.primitive.name + ": the program takes (" + list_types(inputs) +
-                     "), got (" + list_types(operands) + ")"};
-  });
-}
 
 std::vector<TensorType> call_type(const Typing& typing) {
   const Program& program = *typing.attributes.program("program");
@@ -46,50 +34,9 @@ std::vector<TensorType> cond_type(const Typing& typing) {
   return results;
 }
 
-const Primitive& call() {
-  static const Primitive& p = standard_primitives().find("call");
-  return p;
-}
-
 const Primitive& cond() {
   static const Primitive& p = standard_primitives().find("cond");
   return p;
-}
-
-ProgramPtr shared(Program program) { return std::make_shared<const Program>(std::move(program)); }
-
-std::vector<bool> present(std::span<const Tensor> tensors) {
-  std::vector<bool> mask;
-  for (const Tensor& x : tensors) mask.push_back(!x.is_empty());
-  return mask;
-}
-
-void append_present(std::vector<Tensor>& list, std::span<const Tensor> tensors) {
-  for (const Tensor& x : tensors) {
-    if (!x.is_empty()) list.push_back(x);
-  }
-}
-
-/// Results in order, with an empty tensor where the mask is false.
-std::vector<Tensor> spread(std::span<const Tensor> present_ones, const std::vector<bool>& mask) {
-  std::vector<Tensor> list(mask.size());
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < mask.size(); ++i) {
-    if (mask[i]) list[i] = present_ones[next++];
-  }
-  return list;
-}
-
-TensorList to_list(std::vector<Tensor> tensors) {
-  TensorList list;
-  for (Tensor& x : tensors) list.push_back(std::move(x));
-  return list;
-}
-
-TensorList run_call(const Invocation& step, TensorList operands) {
-  std::vector<Tensor> inputs(std::make_move_iterator(operands.begin()),
-                             std::make_move_iterator(operands.end()));
-  return to_list(evaluate(*step.attributes.program("program"), std::move(inputs), step.at));
 }
 
 TensorList run_cond(const Invocation& step, TensorList operands) {
@@ -99,30 +46,15 @@ TensorList run_cond(const Invocation& step, TensorList operands) {
   return to_list(evaluate(*step.attributes.program(branch), std::move(inputs), step.at));
 }
 
-/// The operands for a program that was batched under a mask, or not.
-std::vector<Tensor> with_mask(const Tensor& alive, std::span<const Tensor> operands) {
-  std::vector<Tensor> all;
-  if (!alive.is_empty()) all.push_back(alive);
-  all.insert(all.end(), operands.begin(), operands.end());
-  return all;
-}
-
-std::vector<Tensor> batch_call(const Batching& at) {
-  BatchedProgram inner =
-      at.batch(*at.attributes.program("program"), at.batched, !at.alive.is_empty(), nullptr);
-  const TensorList results = apply(at.primitive, {{"program", {shared(std::move(inner.program))}}},
-                                   with_mask(at.alive, at.x), at.at);
-  return {results.begin(), results.end()};
-}
-
 /// One predicate for all lanes: they all take the same branch.
 std::vector<Tensor> batch_branches(const Batching& at) {
   const std::vector<bool> batched(at.batched.begin() + 1, at.batched.end());
   const bool masked = !at.alive.is_empty();
   const Program& then = *at.attributes.program("then");
   const Program& otherwise = *at.attributes.program("otherwise");
-  std::vector<bool> wanted = at.batch(then, batched, masked, nullptr).output_batched;
-  const std::vector<bool> other = at.batch(otherwise, batched, masked, &wanted).output_batched;
+  // Conservative, so that each branch is batched once: nested ones would take exponential time.
+  std::vector<bool> wanted = dependent_outputs(then, batched);
+  const std::vector<bool> other = dependent_outputs(otherwise, batched);
   for (std::size_t k = 0; k < wanted.size(); ++k) wanted[k] = wanted[k] || other[k];
   const auto branch = [&](const Program& program) {
     return Attribute{shared(at.batch(program, batched, masked, &wanted).program)};
@@ -147,43 +79,13 @@ std::vector<Tensor> batch_cond(const Batching& at) {
   const std::vector<Tensor> a = results_of("then", predicate);
   const std::vector<Tensor> b = results_of("otherwise", !predicate);
   std::vector<Tensor> results;
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    Shape column(at.result_types[k].shape.size() + 1, 1);
-    column[0] = at.size;
-    results.push_back(where(reshape(predicate, column), a[k], b[k]));
-  }
+  for (std::size_t k = 0; k < a.size(); ++k)
+    results.push_back(select_lanes(predicate, a[k], b[k], at.result_types[k]));
   return results;
 }
 
 PrimalAndTangent derivative_of_call(const LinearizingCall& at) {
-  Linearization lin = at.linearize(*at.attributes.program("program"), present(at.dx), nullptr);
-  const std::size_t outputs = lin.output_varies.size();
-  const TensorList primal =
-      apply(call(), {{"program", {shared(std::move(lin.primal))}}}, at.x, Location::current());
-  std::vector<Tensor> operands(primal.begin() + static_cast<std::ptrdiff_t>(outputs), primal.end());
-  append_present(operands, at.dx);
-  PrimalAndTangent both;
-  both.y.assign(primal.begin(), primal.begin() + static_cast<std::ptrdiff_t>(outputs));
-  if (std::find(lin.output_varies.begin(), lin.output_varies.end(), true) ==
-      lin.output_varies.end()) {
-    both.dy.resize(outputs);
-    return both;
-  }
-  const TensorList tangents =
-      apply(call(), {{"program", {shared(std::move(lin.linear))}}}, operands, Location::current());
-  both.dy = spread({tangents.data(), tangents.size()}, lin.output_varies);
-  return both;
-}
-
-/// The program with those outputs only that have a cotangent.
-Program with_outputs(const Program& program, const std::vector<bool>& wanted) {
-  Builder builder;
-  const std::vector<Slot> all = builder.append_program(program, builder.add_inputs_of(program));
-  std::vector<Slot> outputs;
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    if (wanted[k]) outputs.push_back(all[k]);
-  }
-  return std::move(builder).finish(std::move(outputs), {program.name(), program.domain(), {}});
+  return linearized_call(at, *at.attributes.program("program"));
 }
 
 /// The operands that do not vary, then the cotangents: what the transpose of a program inside
@@ -197,18 +99,6 @@ std::vector<Tensor> transposed_operands(const Transposing& at) {
   return operands;
 }
 
-/// Which outputs of the program are not literally zero.
-std::vector<bool> nonzero_outputs(const Program& program) {
-  std::vector<bool> mask;
-  for (Slot slot : program.outputs()) {
-    const std::uint32_t step = program.definition(slot);
-    const bool literal =
-        step != Program::is_none && program.step(step).primitive.name == "constant";
-    mask.push_back(!literal || number<double>(program.step(step).attributes.get("value")) != 0);
-  }
-  return mask;
-}
-
 /// Adds the cotangents of the linear operands for which `mask` holds.
 void add_present(const Transposing& at, const std::vector<bool>& mask,
                  std::span<const Tensor> contributions) {
@@ -217,15 +107,6 @@ void add_present(const Transposing& at, const std::vector<bool>& mask,
   for (std::size_t i = 0; i < at.linear.size(); ++i) {
     if (at.linear[i] && mask[varying++]) at.add(i, contributions[next++]);
   }
-}
-
-void transpose_call(const Transposing& at) {
-  const Program body =
-      at.transpose(with_outputs(*at.attributes.program("program"), present(at.ct)), at.linear, {});
-  const std::vector<bool> mask = nonzero_outputs(body);
-  const TensorList results = apply(call(), {{"program", {shared(with_outputs(body, mask))}}},
-                                   transposed_operands(at), Location::current());
-  add_present(at, mask, {results.data(), results.size()});
 }
 
 /// Where each branch keeps its residuals in a list that serves both: residuals of one type share a

@@ -78,6 +78,8 @@ PrimitiveTable& standard_primitives() {
     add_cumulative_primitives(made);
     add_contraction_primitives(made);
     add_control_primitives(made);
+    add_loop_primitives(made);
+    add_custom_primitives(made);
     return made;
   }();
   return table;

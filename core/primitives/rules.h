@@ -20,6 +20,8 @@ void add_reduction_primitives(PrimitiveTable& table);
 void add_cumulative_primitives(PrimitiveTable& table);
 void add_contraction_primitives(PrimitiveTable& table);
 void add_control_primitives(PrimitiveTable& table);
+void add_loop_primitives(PrimitiveTable& table);
+void add_custom_primitives(PrimitiveTable& table);
 
 /// Throws unless every operand has a dtype of the primitive's set, and the same one.
 void require_dtypes(const Typing& typing);
