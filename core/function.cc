@@ -34,16 +34,20 @@ ProgramPtr widened(const Program& program, std::size_t captured, std::span<const
 }
 }  // namespace
 
-std::pair<ProgramPtr, ProgramPtr> with_common_inputs(Program first, std::size_t first_captured,
-                                                     Program second, std::size_t second_captured) {
-  const std::vector<TensorType> a = first.input_types();
-  const std::vector<TensorType> b = second.input_types();
-  const std::span<const TensorType> of_first(a.end() - static_cast<std::ptrdiff_t>(first_captured),
-                                             a.end());
-  const std::span<const TensorType> of_second(
-      b.end() - static_cast<std::ptrdiff_t>(second_captured), b.end());
-  return {widened(first, first_captured, {}, of_second),
-          widened(second, second_captured, of_first, {})};
+std::vector<ProgramPtr> with_common_inputs(std::span<const CapturedProgram> programs) {
+  std::vector<ProgramPtr> common;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    std::vector<TensorType> before;
+    std::vector<TensorType> after;
+    for (std::size_t k = 0; k < programs.size(); ++k) {
+      if (k == i) continue;
+      std::vector<TensorType>& types = k < i ? before : after;
+      for (const Tensor& x : programs[k].captured_operands) types.push_back(x.type());
+    }
+    common.push_back(
+        widened(programs[i].program, programs[i].captured_operands.size(), before, after));
+  }
+  return common;
 }
 
 }  // namespace hom::detail

@@ -1,7 +1,10 @@
 // core/function.h -- ordinary C++ function objects as programs
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <functional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -111,10 +114,38 @@ auto capture_function(const F& f, const std::string& name, const Location& at,
                           std::move(skeleton)};
 }
 
-/// The two programs with the captured operands of both as last inputs: first those of the first,
-/// then the second's.
-std::pair<ProgramPtr, ProgramPtr> with_common_inputs(Program first, std::size_t first_captured,
-                                                     Program second, std::size_t second_captured);
+/// A program whose last inputs stand for these operands.
+struct CapturedProgram {
+  const Program& program;
+  const std::vector<Tensor>& captured_operands;
+};
+/// The programs with the captured operands of all as last inputs, in order: those of the first,
+/// then of the second …
+std::vector<ProgramPtr> with_common_inputs(std::span<const CapturedProgram> programs);
+template <class... Outputs>
+std::array<ProgramPtr, sizeof...(Outputs)> with_common_inputs(
+    const Captured<Outputs>&... captured) {
+  const std::array<CapturedProgram, sizeof...(Outputs)> programs{
+      CapturedProgram{captured.program, captured.captured_operands}...};
+  std::array<ProgramPtr, sizeof...(Outputs)> common;
+  const std::vector<ProgramPtr> all =
+      with_common_inputs(std::span<const CapturedProgram>(programs));
+  std::copy(all.begin(), all.end(), common.begin());
+  return common;
+}
+/// Leaves of the arguments, then the captured operands of all: the inputs of the program of the
+/// first.
+template <class... Args, class... Outputs>
+std::vector<Tensor> common_inputs(const std::tuple<const Args&...>& args,
+                                  const Captured<Outputs>&... captured) {
+  std::vector<Tensor> inputs;
+  const auto append = [&](const std::vector<Tensor>& list) {
+    inputs.insert(inputs.end(), list.begin(), list.end());
+  };
+  std::apply([&](const auto&... arg) { (append(leaves(arg)), ...); }, args);
+  (append(captured.captured_operands), ...);
+  return inputs;
+}
 
 /// Leaves of all arguments, then the captured operands: the inputs of a captured program.
 template <class Output, class... Args>
@@ -265,13 +296,9 @@ auto cond(const Operand& predicate, const Then& then, const Otherwise& otherwise
       auto second = detail::capture_function(otherwise, "otherwise", at, operands...);
       detail::require_same_structure(detail::all_leaves(first.skeleton).second,
                                      detail::all_leaves(second.skeleton).second, at);
-      std::vector<Tensor> inputs{predicate.value()};
-      const std::vector<Tensor> own = detail::inputs_of(first, operands...);
-      inputs.insert(inputs.end(), own.begin(), own.end());
-      inputs.insert(inputs.end(), second.captured_operands.begin(), second.captured_operands.end());
-      const auto [then_program, otherwise_program] =
-          detail::with_common_inputs(std::move(first.program), first.captured_operands.size(),
-                                     std::move(second.program), second.captured_operands.size());
+      std::vector<Tensor> inputs = detail::common_inputs(std::tie(operands...), first, second);
+      inputs.insert(inputs.begin(), predicate.value());
+      const auto [then_program, otherwise_program] = detail::with_common_inputs(first, second);
       static const Primitive& p = standard_primitives().find("cond");
       const TensorList results =
           apply(p, {{"then", {then_program}}, {"otherwise", {otherwise_program}}}, inputs, at);

@@ -170,11 +170,8 @@ auto while_loop(const Condition& condition, const Body& body, const Carry& init,
       const detail::Leaves taken = detail::typed_leaves(init, "carry", at);
       detail::require_same_carry("while_loop", taken, step.program,
                                  leaf_paths(step.skeleton, "carry"), at);
-      std::vector<Tensor> operands = detail::inputs_of(test, init);
-      operands.insert(operands.end(), step.captured_operands.begin(), step.captured_operands.end());
-      const auto [condition_program, body_program] =
-          detail::with_common_inputs(std::move(test.program), test.captured_operands.size(),
-                                     std::move(step.program), step.captured_operands.size());
+      const std::vector<Tensor> operands = detail::common_inputs(std::tie(init), test, step);
+      const auto [condition_program, body_program] = detail::with_common_inputs(test, step);
       return with_leaves(step.skeleton,
                          detail::apply_while(condition_program, body_program, taken.types.size(),
                                              operands, options, at));
