@@ -3,12 +3,13 @@
 // Each operand is seen as a stack of matrices, transposes as strides. The bits of a product depend
 // on the elements and the extents alone, never on how operands lie in memory: floats are added in
 // the order of matrix_product.h, 16-bit floats after widening them to f32, with one rounding at the
-// end; integers wrap, in any order.
+// end; integers wrap, in any order. Where no order matters, eigen_product.h takes over.
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include <hom/backends/cpu/copy.h>
+#include <hom/backends/cpu/eigen_product.h>
 #include <hom/backends/cpu/elementwise.h>
 #include <hom/backends/cpu/matrix_product.h>
 #include <hom/backends/cpu/registration.h>
@@ -97,38 +98,24 @@ Matrices<T> matrices_of(const Array& x, const Part& batch, const Part& rows, con
 }
 
 /// c = a·b for one batch, c row-major without gaps.
-template <scalar::Integer T>
-void multiply(const Matrices<T>& a, const Matrices<T>& b, const T* lhs, const T* rhs, T* c) {
-  std::fill_n(c, a.rows * b.columns, T{0});
-  for (std::int64_t i = 0; i < a.rows; ++i) {
-    T* to = c + i * b.columns;
-    for (std::int64_t k = 0; k < a.columns; ++k) {
-      const T factor = lhs[i * a.row_stride + k * a.column_stride];
-      const T* row = rhs + k * b.row_stride;
-      if (b.column_stride == 1) {
-#pragma omp simd
-        for (std::int64_t j = 0; j < b.columns; ++j)
-          to[j] = static_cast<T>(to[j] + factor * row[j]);
-      } else {
-        for (std::int64_t j = 0; j < b.columns; ++j) {
-          to[j] = static_cast<T>(to[j] + factor * row[j * b.column_stride]);
-        }
-      }
-    }
+template <class T>
+void multiply_batch(const MatrixView<T>& a, const MatrixView<T>& b, T* c) {
+  if constexpr (scalar::Integer<T>) {
+    multiply_integers(a, b, c);
+  } else if (a.columns == 1) {
+    multiply_outer(a, b, c);
+  } else {
+    multiply(a, b, c);
   }
-}
-
-template <scalar::Float T>
-void multiply(const Matrices<T>& a, const Matrices<T>& b, const T* lhs, const T* rhs, T* c) {
-  multiply(MatrixView<T>{lhs, a.rows, a.columns, a.row_stride, a.column_stride},
-           MatrixView<T>{rhs, b.rows, b.columns, b.row_stride, b.column_stride}, c);
 }
 
 template <class T>
 void multiply_batches(const Matrices<T>& a, const Matrices<T>& b, T* c) {
   for_each_offset(merge_axes<2>(a.batch.shape, {&a.batch.strides, &b.batch.strides}), 0,
                   [&](const std::array<std::int64_t, 2>& offsets) {
-                    multiply<T>(a, b, a.data + offsets[0], b.data + offsets[1], c);
+                    multiply_batch<T>(
+                        {a.data + offsets[0], a.rows, a.columns, a.row_stride, a.column_stride},
+                        {b.data + offsets[1], b.rows, b.columns, b.row_stride, b.column_stride}, c);
                     c += a.rows * b.columns;
                   });
 }
