@@ -84,11 +84,14 @@ Program implicit_rule(const Program& residual, std::size_t unknowns, std::size_t
                        "convert with astype inside solve"};
     });
   }
-  std::vector<bool> active(unknowns, true);
-  for (const TensorType& type : argument_types) active.push_back(type.dtype.is_float());
-  active.resize(types.size(), false);
+  // ∂residual/∂x and ∂residual/∂θ apart; what they share of the residual is recorded once.
+  std::vector<bool> in_unknowns(types.size(), false);
+  std::vector<bool> in_arguments(types.size(), false);
+  std::fill_n(in_unknowns.begin(), unknowns, true);
+  std::fill_n(in_arguments.begin() + static_cast<std::ptrdiff_t>(unknowns), arguments, true);
   const std::vector<bool> wanted(residual.outputs().size(), true);
-  const Linearization lin = linearize(residual, active, &wanted);
+  const Linearization by_unknowns = linearize(residual, in_unknowns, &wanted);
+  const Linearization by_arguments = linearize(residual, in_arguments, &wanted);
 
   Capture capture(at);
   const LocationScope line(at);
@@ -107,17 +110,18 @@ Program implicit_rule(const Program& residual, std::size_t unknowns, std::size_t
   std::vector<Tensor> operands(x.begin(), x.end());
   append(operands, given.first(arguments));
   append(operands, given.last(closure_types.size()));
-  const std::vector<Tensor> primal = apply(lin.primal, operands, at);
-  const std::vector<Tensor> residuals(
-      primal.begin() + static_cast<std::ptrdiff_t>(residual.outputs().size()), primal.end());
+  const auto residuals_of = [&](const Linearization& lin) -> std::vector<Tensor> {
+    const std::vector<Tensor> primal = apply(lin.primal, operands, at);
+    return {primal.begin() + static_cast<std::ptrdiff_t>(residual.outputs().size()), primal.end()};
+  };
 
   // ∂residual/∂θ · dθ
-  std::vector<Tensor> linear = residuals;
-  for (const TensorType& type : x_types) linear.push_back(zeros(type, at));
+  std::vector<Tensor> linear = residuals_of(by_arguments);
   append(linear, tangents);
-  const Tensor right = flattened(apply(lin.linear, linear, at), at);
+  const Tensor right = flattened(apply(by_arguments.linear, linear, at), at);
 
   // The columns of ∂residual/∂x: its action on all unit vectors at once.
+  const std::vector<Tensor> residuals = residuals_of(by_unknowns);
   const TensorType vector{x_types[0].dtype, right.shape()};
   const Program action = [&] {
     Capture inner(at);
@@ -128,8 +132,7 @@ Program implicit_rule(const Program& residual, std::size_t unknowns, std::size_t
     const std::vector<Tensor> parts = unflattened(symbols.back(), x_types);
     symbols.pop_back();
     append(symbols, std::span<const Tensor>(parts));
-    for (const Tensor& dx : tangents) symbols.push_back(zeros(dx.type(), at));
-    const Tensor result = flattened(apply(lin.linear, symbols, at), at);
+    const Tensor result = flattened(apply(by_unknowns.linear, symbols, at), at);
     return inner.finish({&result, 1}, {}, at).program;
   }();
   const std::int64_t n = vector.shape[0];

@@ -118,6 +118,22 @@ std::vector<TensorType> result_types(const Primitive& primitive, const Attribute
   return results;
 }
 
+bool is_zero_by_linearity(const Primitive& primitive, std::span<const TensorType> operands,
+                          const std::vector<bool>& zero) {
+  // What a program inside does with zeros is not known here.
+  if (!primitive.transpose || primitive.run) return false;
+  bool any = false;
+  bool all = true;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i].dtype.is_float()) continue;
+    any = any || zero[i];
+    all = all && zero[i];
+  }
+  const std::string& name = primitive.name;
+  const bool is_product = name == "mul" || name == "scale" || name == "dot_general";
+  return any && (all || is_product || (name == "div" && zero[0]));
+}
+
 std::string list_types(std::span<const TensorType> types) {
   std::string text;
   for (std::size_t i = 0; i < types.size(); ++i) {

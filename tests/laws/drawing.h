@@ -159,14 +159,6 @@ class Drawing {
     return first;
   }
 
-  /// Forgets the last value, which nothing uses yet.
-  void undefine() {
-    program.lines.pop_back();
-    program.types.pop_back();
-    now_.pop_back();
-    is_input_.pop_back();
-  }
-
   /// A value of the operand's type: one of the pool where it may be, else a new input.
   std::size_t find(const OperandSketch& operand, Choices& choices) {
     std::vector<std::size_t> fitting;
@@ -215,8 +207,9 @@ class Drawing {
 
   /// A primitive with programs inside, on random bodies.
   bool control(const Primitive& p, std::size_t data, Choices& choices);
-  /// A body on the values, whose results have these types; or one or two results of any type.
-  std::optional<RandomProgram> body(const std::vector<std::size_t>& values,
+  std::vector<Tensor> values(const std::vector<std::size_t>& list) const;
+  /// A body for inputs like these, whose results have these types; or one or two of any type.
+  std::optional<RandomProgram> body(std::vector<Tensor> examples,
                                     const std::vector<TensorType>* results, Choices& choices) const;
   bool draw_cond(std::vector<std::size_t> operands, Choices& choices);
   bool draw_scan(std::vector<std::size_t> operands, Choices& choices);

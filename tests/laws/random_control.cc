@@ -43,13 +43,18 @@ Program rule_of(const Program& program, const Linearization& lin) {
 
 }  // namespace
 
-std::optional<RandomProgram> Drawing::body(const std::vector<std::size_t>& values,
+std::vector<Tensor> Drawing::values(const std::vector<std::size_t>& list) const {
+  std::vector<Tensor> all;
+  for (std::size_t value : list) all.push_back(now_[value]);
+  return all;
+}
+
+std::optional<RandomProgram> Drawing::body(std::vector<Tensor> examples,
                                            const std::vector<TensorType>* results,
                                            Choices& choices) const {
   Wish inner = wish_;
   inner.depth -= 1;
-  inner.inputs.clear();
-  for (std::size_t value : values) inner.inputs.push_back(now_[value]);
+  inner.inputs = std::move(examples);
   Drawing drawing(inner);
   for (const Tensor& x : inner.inputs) drawing.input(x);
   const auto lines = static_cast<std::size_t>(choices.between(1, 4));
@@ -96,10 +101,10 @@ std::size_t Drawing::predicate(Choices& choices) {
 }
 
 bool Drawing::draw_cond(std::vector<std::size_t> operands, Choices& choices) {
-  const std::optional<RandomProgram> first = body(operands, nullptr, choices);
+  const std::optional<RandomProgram> first = body(values(operands), nullptr, choices);
   std::vector<TensorType> results;
   for (std::size_t output : first->outputs) results.push_back(first->types[output]);
-  const std::optional<RandomProgram> second = body(operands, &results, choices);
+  const std::optional<RandomProgram> second = body(values(operands), &results, choices);
   if (!second) return false;
   operands.insert(operands.begin(), predicate(choices));
   return line(primitive("cond"),
@@ -114,8 +119,7 @@ bool Drawing::draw_scan(std::vector<std::size_t> operands, Choices& choices) {
   const std::int64_t length = choices.one_in(6) ? 0 : choices.between(1, 3);
   const auto carries =
       static_cast<std::size_t>(choices.between(0, static_cast<std::int64_t>(operands.size())));
-  std::vector<std::size_t> examples(operands.begin(),
-                                    operands.begin() + static_cast<std::ptrdiff_t>(carries));
+  std::vector<Tensor> examples = values(operands);
   std::vector<std::size_t> scanned;
   for (std::int64_t more = choices.below(3); more > 0; --more) {
     const TensorType element = choices.one_in(2)
@@ -128,15 +132,12 @@ bool Drawing::draw_scan(std::vector<std::size_t> operands, Choices& choices) {
     // An example of an element: the first, or any tensor of its type.
     const Tensor first =
         length > 0 ? now_[scanned.back()](0) : random_tensor(element, wish_.domain, choices);
-    examples.push_back(define({&primitive("captured"), {}, {}, first, 1}, {first}));
+    examples.insert(examples.begin() + static_cast<std::ptrdiff_t>(carries + scanned.size() - 1),
+                    first);
   }
-  examples.insert(examples.end(), operands.begin() + static_cast<std::ptrdiff_t>(carries),
-                  operands.end());
   std::vector<TensorType> types;
   for (std::size_t i = 0; i < carries; ++i) types.push_back(type(operands[i]));
-  std::optional<RandomProgram> made = body(examples, &types, choices);
-  // The examples were no lines of the program.
-  for (std::size_t i = 0; i < scanned.size(); ++i) undefine();
+  std::optional<RandomProgram> made = body(std::move(examples), &types, choices);
   if (!made) return false;
   for (std::int64_t more = choices.between(carries == 0, 2); more > 0; --more) {
     made->outputs.push_back(
@@ -160,7 +161,7 @@ bool Drawing::draw_while(std::vector<std::size_t> operands, Choices& choices) {
       static_cast<std::size_t>(choices.between(0, static_cast<std::int64_t>(operands.size())));
   std::vector<TensorType> types;
   for (std::size_t i = 0; i < carries; ++i) types.push_back(type(operands[i]));
-  const std::optional<RandomProgram> made = body(operands, &types, choices);
+  const std::optional<RandomProgram> made = body(values(operands), &types, choices);
   if (!made) return false;
   const Program inner = made->program();
   const auto literal = [](Builder& builder, std::int64_t value) {
@@ -195,7 +196,7 @@ bool Drawing::draw_while(std::vector<std::size_t> operands, Choices& choices) {
 /// Rules that are right, since they are made by linearize and transpose.
 bool Drawing::draw_custom(const Primitive& p, const std::vector<std::size_t>& operands,
                           Choices& choices) {
-  const Program program = body(operands, nullptr, choices)->program();
+  const Program program = body(values(operands), nullptr, choices)->program();
   const std::optional<Linearization> lin = linearized(program);
   if (!lin) return false;
   const Attribute arguments = whole(operands.size());
@@ -242,7 +243,7 @@ bool Drawing::control(const Primitive& p, std::size_t data, Choices& choices) {
   if (p.name == "scan") return draw_scan(operands, choices);
   if (p.name == "while") return draw_while(operands, choices);
   if (p.name.starts_with("custom_")) return draw_custom(p, operands, choices);
-  Attributes attributes{{"program", {shared(body(operands, nullptr, choices)->program())}}};
+  Attributes attributes{{"program", {shared(body(values(operands), nullptr, choices)->program())}}};
   if (p.name == "composite") attributes.set("name", {std::string("a composite")});
   return line(p, attributes, operands).has_value();
 }
