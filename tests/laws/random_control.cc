@@ -155,7 +155,8 @@ bool Drawing::draw_scan(std::vector<std::size_t> operands, Choices& choices) {
       .has_value();
 }
 
-/// A counter, carries and constants: it counts to at most 3, or stops earlier at its bound.
+/// A counter, carries and constants: it counts to at most 3, wherever it starts, or stops earlier
+/// at its bound.
 bool Drawing::draw_while(std::vector<std::size_t> operands, Choices& choices) {
   const auto carries =
       static_cast<std::size_t>(choices.between(0, static_cast<std::int64_t>(operands.size())));
@@ -166,22 +167,22 @@ bool Drawing::draw_while(std::vector<std::size_t> operands, Choices& choices) {
   const Program inner = made->program();
   const auto literal = [](Builder& builder, std::int64_t value) {
     return builder.append(primitive("constant"),
-                          {{"value", {value}}, {"dtype", {i32}}, {"shape", {Shape{}}}}, {},
+                          {{"value", {value}}, {"dtype", {u8}}, {"shape", {Shape{}}}}, {},
                           Location::current());
   };
   Builder condition;
-  const Slot tested = condition.add_input(i32[{}], "i");
+  const Slot tested = condition.add_input(u8[{}], "i");
   condition.add_inputs_of(inner);
   std::vector<Slot> goes_on{condition.append(primitive("lt"), {},
                                              {tested, literal(condition, choices.between(0, 3))},
                                              Location::current())};
   Builder step;
-  const Slot i = step.add_input(i32[{}], "i");
+  const Slot i = step.add_input(u8[{}], "i");
   const std::vector<Slot> inputs = step.add_inputs_of(inner);
   std::vector<Slot> next = step.append_program(inner, inputs);
   next.insert(next.begin(),
               step.append(primitive("add"), {}, {i, literal(step, 1)}, Location::current()));
-  operands.insert(operands.begin(), input(Tensor(static_cast<std::int32_t>(choices.below(2)))));
+  operands.insert(operands.begin(), input(Tensor(static_cast<std::uint8_t>(choices.below(2)))));
   // Reverse mode needs a bound.
   const bool unbounded = wish_.domain == Domain::wild && choices.one_in(2);
   return line(primitive("while"),

@@ -421,6 +421,7 @@ const std::map<std::string_view, Rule>& rules() {
 
 std::optional<StepSketch> random_step(const Primitive& primitive, const TensorType& data,
                                       Domain domain, Choices& choices) {
+  if (only_raises(primitive)) return std::nullopt;
   StepSketch step{&primitive};
   step.operands.assign(static_cast<std::size_t>(std::max(primitive.min_operands, 1)),
                        OperandSketch{data});
