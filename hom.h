@@ -8,6 +8,7 @@
 #include <hom/categories/derivative.h>
 #include <hom/categories/graph.h>
 #include <hom/categories/syntax.h>
+#include <hom/categories/vmap.h>
 #include <hom/core/arrow.h>
 #include <hom/core/function.h>
 #include <hom/core/operations/elementwise.h>
