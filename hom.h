@@ -7,6 +7,8 @@
 #include <hom/categories/cost.h>
 #include <hom/categories/derivative.h>
 #include <hom/categories/graph.h>
+#include <hom/categories/jacobian.h>
+#include <hom/categories/linear_map.h>
 #include <hom/categories/syntax.h>
 #include <hom/categories/vmap.h>
 #include <hom/core/arrow.h>
