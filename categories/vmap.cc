@@ -46,6 +46,7 @@ TensorType with_lanes(TensorType type, std::int64_t axis, std::int64_t size) {
 Program vmap(const Program& program, const Lanes& in, const OutAxes& out, const Location& at) {
   const std::vector<TensorType> output_types = program.output_types();
   const Shape to = out_axes(out, output_types, at);
+  ensure(in.axes.size() == program.inputs().size(), "vmap: lanes of every input");
   Capture capture(at);
   std::vector<Tensor> inputs;
   std::vector<bool> batched;

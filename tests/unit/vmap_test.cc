@@ -164,6 +164,7 @@ TEST(Vmap, a_batched_predicate_selects_and_spares_the_branch_not_taken) {
   };
   expect_equal(vmap(safe)(tensor({0, 7, 2, 3})), tensor({1.0, 0.0, 3.0, 0.0}));
   EXPECT_THROW(vmap([&](Tensor i) { return take(table, i); })(tensor({0, 7})), Error);
+  expect_equal(vmap(vmap(safe))(tensor({{0, 7}, {3, 1}})), tensor({{1.0, 0.0}, {0.0, 2.0}}));
   // An index that is the same for all lanes raises only where a lane uses it.
   const auto shared = [&](Tensor use, Tensor i) {
     return cond(
@@ -263,6 +264,53 @@ TEST(Vmap, with_every_derivative_in_any_order) {
               vmap([&](Tensor a, Tensor b) { return matmul(hessian(scalar)(a), b); })(x, v));
   const auto second = [&](Tensor a) { return sum(vmap(grad(scalar))(a)); };
   expect_near(grad(second)(x), sum(vmap(hessian(scalar))(x), 1));
+}
+
+TEST(Vmap, of_linear_maps_is_the_jacobian) {
+  const Tensor x = numbers({3});
+  const auto f = [](Tensor a) { return a * cumsum(sin(a)); };
+  expect_equal(vmap(vjp(f)(x).second)(eye(3)), jacobian(f, Mode::reverse)(x));
+  expect_equal(vmap(linearize(f)(x).second, 0, 1)(eye(3)), jacobian(f, Mode::forward)(x));
+  const auto linear = vmap([](Tensor a) { return 2 * flip(a, {0}); });
+  expect_equal(transpose(linear, f64[{2, 3}])(numbers({2, 3})), linear(numbers({2, 3})));
+}
+
+TEST(Vmap, empty_leaves_stay_empty) {
+  const auto f = [](std::pair<Tensor, Tensor> p) { return take(p.first, p.second); };
+  const std::pair p{numbers({2, 3}), tensor({2, 0})};
+  const auto [of_table, of_index] = vmap(grad(f))(p);
+  expect_equal(of_table, tensor({{0.0, 0.0, 1.0}, {1.0, 0.0, 0.0}}));
+  EXPECT_TRUE(of_index.is_empty());
+  const auto g = [](std::pair<Tensor, Tensor> q) { return q.first * 2; };
+  expect_equal(vmap(g)(std::pair{numbers({2}), Tensor()}), numbers({2}) * 2);
+}
+
+TEST(Vmap, a_primitive_without_a_batch_rule_is_named_with_its_line) {
+  PrimitiveTable table;
+  const Primitive& odd = table.add({.name = "odd", .type = [](const Typing& typing) {
+                                      return std::vector{typing.operands[0]};
+                                    }});
+  const auto f = [&](Tensor x) { return apply_one(odd, {}, {x}, Location::current()); };
+  try {
+    vmap(f)(ones({2}));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    EXPECT_NE(what.find("vmap: odd has no batch rule"), std::string::npos) << what;
+    EXPECT_NE(what.find("vmap_test.cc:"), std::string::npos) << what;
+  }
+}
+
+TEST(Vmap, an_error_in_a_lane_names_the_function) {
+  const auto read = named("read", [](Tensor x, Tensor i) { return take(x, i); });
+  try {
+    vmap(read, {unmapped, 0})(ones({3}), tensor({0, 5}));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    EXPECT_NE(what.find("index 5 is out of range"), std::string::npos) << what;
+    EXPECT_NE(what.find("vmap_test.cc:"), std::string::npos) << what;
+  }
 }
 
 TEST(Vmap, random_numbers_of_many_keys) {
