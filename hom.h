@@ -9,7 +9,10 @@
 #include <hom/categories/derivative.h>
 #include <hom/categories/graph.h>
 #include <hom/categories/implicit.h>
+#include <hom/categories/jacobian.h>
+#include <hom/categories/linear_map.h>
 #include <hom/categories/syntax.h>
+#include <hom/categories/vmap.h>
 #include <hom/core/arrow.h>
 #include <hom/core/function.h>
 #include <hom/core/loops.h>

@@ -1,14 +1,12 @@
-// categories/derivative.h -- derivatives of functions: jvp, vjp, grad, jacobian, hessian,
-// linearize, transpose
+// categories/derivative.h -- derivatives of functions at a point: grad, value_and_grad, jvp
 //
-// All of them take a function object and give a function object of the same arguments, so they nest
-// to any order. They differentiate the first argument unless `wrt` says otherwise; a gradient has
-// the structure of the argument, and the leaf of an integer or bool tensor in it is empty (the
-// unit).
+// All derivatives take a function object and give a function object of the same arguments, so they
+// nest to any order. They differentiate the first argument unless `wrt` says otherwise; a gradient
+// has the structure of the argument, and the leaf of an integer or bool tensor in it is empty (the
+// unit). linear_map.h has linearize, vjp and transpose, jacobian.h jacobian, hessian and hvp.
 #pragma once
 
 #include <hom/categories/linearize.h>
-#include <hom/categories/transpose.h>
 #include <hom/core/function.h>
 
 namespace hom {
@@ -27,9 +25,6 @@ struct Wrt {};
 template <std::size_t... Is>
 inline constexpr Wrt<Is...> wrt{};
 
-/// Which way a Jacobian is built: columns by jvp, rows by vjp, or whichever are fewer.
-enum class Mode { automatic, forward, reverse };
-
 /// x… ↦ value, gradients of the active float inputs. The program has one output, a float of rank 0.
 /// Throws otherwise.
 Program value_and_gradient(const Program& program, const std::vector<bool>& active,
@@ -37,10 +32,6 @@ Program value_and_gradient(const Program& program, const std::vector<bool>& acti
 /// x…, dx… ↦ y…, dy… with one dx for each active float input and one dy (perhaps zero) for each
 /// float output.
 Program pushforward(const Program& program, const std::vector<bool>& active);
-/// x… ↦ for each output and each active float input, the derivative, shaped output extents then
-/// input extents. Throws where an output is not a float.
-Program jacobian(const Program& program, const std::vector<bool>& active, Mode mode,
-                 const Location& at);
 
 namespace detail {
 
@@ -299,232 +290,6 @@ auto jvp(F f, Wrt<Is...>, const Location& at = Location::current()) {
 template <class F>
 auto jvp(F f, const Location& at = Location::current()) {
   return jvp(std::move(f), wrt<0>, at);
-}
-
-/// A linear function between products, as a program that takes residuals first. Call it on a
-/// tangent of its domain; `transpose` it.
-template <class Domain, class Codomain>
-class LinearMap {
- public:
-  LinearMap(bool takes_tangents, Program program, std::vector<Tensor> residuals, Domain domain,
-            Codomain codomain, const Location& at)
-      : takes_tangents_(takes_tangents),
-        program_(std::make_shared<const Program>(std::move(program))),
-        residuals_(std::move(residuals)),
-        domain_(std::move(domain)),
-        codomain_(std::move(codomain)),
-        at_(at) {}
-
-  /// L(dx); dx has the structure of the domain.
-  template <ProductType T>
-  Codomain operator()(const T& dx, const Location& at = Location::current()) const {
-    std::vector<Tensor> inputs = residuals_;
-    const char* what = takes_tangents_ ? "tangent" : "cotangent";
-    const std::vector<Tensor> tangents = detail::matching_leaves(what, domain_, dx, at);
-    inputs.insert(inputs.end(), tangents.begin(), tangents.end());
-    return detail::gradient_like(codomain_, apply(*program_, inputs, at));
-  }
-
-  /// Lᵀ, from cotangents of the codomain to cotangents of the domain.
-  LinearMap<Codomain, Domain> transposed() const {
-    std::vector<bool> linear(residuals_.size(), false);
-    linear.resize(program_->inputs().size(), true);
-    return {
-        !takes_tangents_, hom::transpose(*program_, linear), residuals_, codomain_, domain_, at_};
-  }
-
-  const Program& program() const { return *program_; }
-
- private:
-  // The derivative takes tangents, its transpose cotangents: for the words of errors.
-  bool takes_tangents_;
-  ProgramPtr program_;
-  std::vector<Tensor> residuals_;
-  // Values whose leaves have the types of the tangents.
-  Domain domain_;
-  Codomain codomain_;
-  Location at_;
-};
-
-namespace detail {
-
-/// (f(x…), the derivative at x…) for `linearize` and `vjp`.
-template <class F, class W, class... Args>
-auto linearize_at(const F& f, W in, const Location& at, const Args&... args) {
-  const auto chosen = tensors_in(selected(in, args...));
-  require_float_leaves(chosen, at);
-  const auto captured = capture_function(f, "", at, args...);
-  const std::vector<bool> active = active_inputs(in, captured.captured_operands.size(), args...);
-  std::vector<bool> float_outputs;
-  for (const TensorType& type : captured.program.output_types())
-    float_outputs.push_back(type.dtype.is_float());
-  Linearization lin = linearize(captured.program, active, &float_outputs);
-  const std::vector<Tensor> results = apply(lin.primal, inputs_of(captured, args...), at);
-  const std::size_t outputs = float_outputs.size();
-  auto value = with_leaves(captured.skeleton, std::span(results).first(outputs));
-  std::vector<Tensor> residuals(results.begin() + static_cast<std::ptrdiff_t>(outputs),
-                                results.end());
-  LinearMap map(true, std::move(lin.linear), std::move(residuals), chosen, value, at);
-  return std::pair{std::move(value), std::move(map)};
-}
-
-}  // namespace detail
-
-/// x… ↦ (f(x…), f′(x…)) with the derivative as a linear map that can be applied many times.
-template <class F, std::size_t... Is>
-  requires(!std::same_as<F, Program>)
-auto linearize(F f, Wrt<Is...> in, const Location& at = Location::current()) {
-  return [f = std::move(f), in, at](const auto&... args) {
-    if constexpr (detail::differentiable<F, Wrt<Is...>, std::remove_cvref_t<decltype(args)>...>)
-      return detail::linearize_at(f, in, at, args...);
-  };
-}
-template <class F>
-  requires(!std::same_as<F, Program>)
-auto linearize(F f, const Location& at = Location::current()) {
-  return linearize(std::move(f), wrt<0>, at);
-}
-
-/// The transpose of a linear map: a linear map from cotangents to cotangents.
-template <class Domain, class Codomain>
-auto transpose(const LinearMap<Domain, Codomain>& map) {
-  return map.transposed();
-}
-
-/// The transpose of a linear function of these arguments (types or example values): ct ↦ Lᵀ(ct).
-/// Throws, with the line, where the function is not linear.
-template <class F, class... Args>
-  requires(sizeof...(Args) > 0 && !std::convertible_to<F, Operand> && !std::same_as<F, Program> &&
-           detail::is_capturable<F, Args...>())
-auto transpose(F f, const Args&... args) {
-  return [f = std::move(f), args...](const auto& ct, const Location& at = Location::current()) {
-    const auto captured = detail::capture_function(f, "", at, args...);
-    std::vector<bool> linear(captured.program.inputs().size() - captured.captured_operands.size(),
-                             true);
-    linear.resize(captured.program.inputs().size(), false);
-    const Program transposed = transpose(captured.program, linear);
-    std::vector<Tensor> inputs = captured.captured_operands;
-    detail::append_cotangents(inputs, captured.program.output_types(), leaves(ct), at);
-    const std::vector<Tensor> results = apply(transposed, inputs, at);
-    if constexpr (sizeof...(Args) == 1) {
-      return (detail::cotangents_like(args, results), ...);
-    } else {
-      return detail::cotangents_like(std::tuple<Args...>{args...}, results);
-    }
-  };
-}
-
-/// x… ↦ (f(x…), pullback), where pullback(ct) is the cotangent of the arguments of `wrt` for a
-/// cotangent of the result.
-template <class F, std::size_t... Is>
-auto vjp(F f, Wrt<Is...> in, const Location& at = Location::current()) {
-  return [f = std::move(f), in, at](const auto&... args) {
-    if constexpr (detail::differentiable<F, Wrt<Is...>, std::remove_cvref_t<decltype(args)>...>) {
-      auto [value, map] = detail::linearize_at(f, in, at, args...);
-      return std::pair{std::move(value), transpose(map)};
-    }
-  };
-}
-template <class F>
-auto vjp(F f, const Location& at = Location::current()) {
-  return vjp(std::move(f), wrt<0>, at);
-}
-
-namespace detail {
-
-/// The Jacobian's structure: for a tensor result, that of the argument. Tuples, arrays, vectors,
-/// maps and optionals of results become such of Jacobians; a struct becomes a vector, with one
-/// entry for each of its leaves.
-template <class Out, class Arguments>
-auto jacobian_like(const Out& out, const Arguments& arguments, std::size_t per_output,
-                   std::span<const Tensor>& rest) {
-  const auto recurse = [&](const auto& part) {
-    return jacobian_like(part, arguments, per_output, rest);
-  };
-  if constexpr (std::same_as<Out, Tensor>) {
-    // The unit, as in the gradient of an integer, has no derivative: every leaf stays empty.
-    const std::size_t count = out.is_empty() ? 0 : per_output;
-    const std::vector<Tensor> none(per_output);
-    auto result = gradient_like(arguments, count ? rest.first(count) : std::span(none));
-    rest = rest.subspan(count);
-    return result;
-  } else if constexpr (is_tuple_like<Out>) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return std::tuple<decltype(recurse(std::get<I>(out)))...>{recurse(std::get<I>(out))...};
-    }(std::make_index_sequence<std::tuple_size_v<Out>>());
-  } else if constexpr (is_instance<Out, std::vector>) {
-    std::vector<decltype(recurse(out[0]))> all;
-    for (const auto& part : out) all.push_back(recurse(part));
-    return all;
-  } else if constexpr (is_instance<Out, std::map>) {
-    std::map<typename Out::key_type, decltype(recurse(out.begin()->second))> all;
-    for (const auto& [key, part] : out) all.emplace(key, recurse(part));
-    return all;
-  } else if constexpr (is_instance<Out, std::optional>) {
-    return out ? std::optional(recurse(*out)) : std::nullopt;
-  } else {
-    std::vector<TensorsOf<Arguments>> all;
-    auto append = [&](const Tensor& leaf, const Path&) { all.push_back(recurse(leaf)); };
-    for_each_leaf(out, append, Path(""));
-    return all;
-  }
-}
-
-}  // namespace detail
-
-/// x… ↦ the derivative as tensors: for each result and each leaf of the argument, shaped result
-/// extents then argument extents. For a tensor result it has the structure of the argument; for a
-/// tuple, vector or map of results it is one of such. For a struct it is a vector of such, one for
-/// each leaf, in the order of `leaf_paths`.
-template <class F, std::size_t... Is>
-  requires(!std::same_as<F, Program>)
-auto jacobian(F f, Wrt<Is...> in, Mode mode = Mode::automatic,
-              const Location& at = Location::current()) {
-  return [f = std::move(f), in, mode, at](const auto&... args) {
-    if constexpr (detail::differentiable<F, Wrt<Is...>, std::remove_cvref_t<decltype(args)>...>) {
-      const auto chosen = detail::tensors_in(detail::selected(in, args...));
-      detail::require_float_leaves(chosen, at);
-      const auto captured = detail::capture_function(f, "", at, args...);
-      const std::vector<bool> active =
-          detail::active_inputs(in, captured.captured_operands.size(), args...);
-      const Program derivative = jacobian(captured.program, active, mode, at);
-      const std::vector<Tensor> results =
-          apply(derivative, detail::inputs_of(captured, args...), at);
-      std::size_t per_output = 0;
-      for (const Tensor& leaf : leaves(chosen)) per_output += leaf.dtype().is_float();
-      std::span<const Tensor> rest(results);
-      return detail::jacobian_like(captured.skeleton, chosen, per_output, rest);
-    }
-  };
-}
-template <class F>
-  requires(!std::same_as<F, Program>)
-auto jacobian(F f, Mode mode = Mode::automatic, const Location& at = Location::current()) {
-  return jacobian(std::move(f), wrt<0>, mode, at);
-}
-
-/// x… ↦ the second derivatives of a scalar function: the Jacobian of its gradient, forward over
-/// reverse.
-template <class F, std::size_t... Is>
-auto hessian(F f, Wrt<Is...> in, const Location& at = Location::current()) {
-  return jacobian(grad(std::move(f), in, at), in, Mode::forward, at);
-}
-template <class F>
-auto hessian(F f, const Location& at = Location::current()) {
-  return hessian(std::move(f), wrt<0>, at);
-}
-
-/// (x…, v) ↦ H·v without forming H: the derivative of the gradient along v (one v for each argument
-/// of `wrt`).
-template <class F, std::size_t... Is>
-auto hvp(F f, Wrt<Is...> in, const Location& at = Location::current()) {
-  return [derivative = jvp(grad(std::move(f), in, at), in, at)](const auto&... args) {
-    return derivative(args...).second;
-  };
-}
-template <class F>
-auto hvp(F f, const Location& at = Location::current()) {
-  return hvp(std::move(f), wrt<0>, at);
 }
 
 }  // namespace hom

@@ -170,10 +170,6 @@ Program extracted(const Program& joint, const LinearPart& part, std::size_t prim
   return std::move(builder).finish(std::move(results), {std::move(name), {}, {}});
 }
 
-std::string derivative_name(const Program& program) {
-  return program.name().empty() ? "" : "d_" + program.name();
-}
-
 }  // namespace
 
 Linearization linearize(const Program& program, const std::vector<bool>& active,
@@ -212,7 +208,8 @@ Linearization linearize(const Program& program, const std::vector<bool>& active,
   const Program& joint = walk.capture.builder().program();
   const LinearPart part = linear_part(joint, walk.tangent_inputs, tangent_outputs);
   result.residual_count = part.residuals.size();
-  result.linear = extracted(joint, part, types.size(), tangent_outputs, derivative_name(program));
+  result.linear =
+      extracted(joint, part, types.size(), tangent_outputs, derived_name("d_", program));
   primal_outputs.insert(primal_outputs.end(), part.residuals.begin(), part.residuals.end());
   result.primal =
       std::move(walk.capture.builder())

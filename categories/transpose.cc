@@ -167,4 +167,10 @@ Program transpose(const Program& program, const std::vector<bool>& linear_inputs
   return walk.capture.finish(results, {name, {}, {}}, Location::current()).program;
 }
 
+Program pullback_of(const Linearization& derivative) {
+  std::vector<bool> tangents(derivative.residual_count, false);
+  tangents.resize(derivative.linear.inputs().size(), true);
+  return transpose(derivative.linear, tangents);
+}
+
 }  // namespace hom

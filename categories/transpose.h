@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include <hom/core/program.h>
+#include <hom/core/linearization.h>
 
 namespace hom {
 
@@ -19,5 +19,8 @@ namespace hom {
 /// instead of from zero: reads of single elements add into it in place.
 Program transpose(const Program& program, const std::vector<bool>& linear_inputs,
                   const std::vector<bool>& accumulated = {});
+
+/// The transpose of a derivative in all of its tangents: residuals…, ȳ… ↦ x̄….
+Program pullback_of(const Linearization& derivative);
 
 }  // namespace hom

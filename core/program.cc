@@ -64,4 +64,8 @@ std::string slot_name(const Program& program, Slot slot) {
   return "v" + std::to_string(slot);
 }
 
+std::string derived_name(const char* prefix, const Program& program) {
+  return program.name().empty() ? "" : prefix + program.name();
+}
+
 }  // namespace hom

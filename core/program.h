@@ -107,5 +107,7 @@ class Program {
 
 /// A throw-away label for slots in text and pictures: the input's name, or `v12`.
 std::string slot_name(const Program& program, Slot slot);
+/// The name of a program made from another, `d_loss`; empty where that has none.
+std::string derived_name(const char* prefix, const Program& program);
 
 }  // namespace hom

@@ -194,6 +194,17 @@ void mended() {
 }
 }  // namespace structures_differ
 
+namespace numbers_of_lanes {
+void mistake() {
+  auto predict = [](Tensor weight, Tensor x) { return dot(weight, x); };
+  vmap(predict)(ones({10}), ones({64, 10}));
+}
+void mended() {
+  auto predict = [](Tensor weight, Tensor x) { return dot(weight, x); };
+  vmap(predict, {unmapped, 0})(ones({10}), ones({64, 10}));
+}
+}  // namespace numbers_of_lanes
+
 /// Prints the error of the mistake, and sees that there is one, and none in the twin.
 void show(void (*mistake)(), void (*mended)()) {
   mended();
@@ -224,4 +235,5 @@ int main() {
   show(out_of_range::mistake, out_of_range::mended);
   show(extreme_of_nothing::mistake, extreme_of_nothing::mended);
   show(structures_differ::mistake, structures_differ::mended);
+  show(numbers_of_lanes::mistake, numbers_of_lanes::mended);
 }

@@ -76,6 +76,7 @@ PrimitiveTable& standard_primitives() {
     add_binary_primitives(made);
     add_shape_primitives(made);
     add_indexing_primitives(made);
+    add_window_primitives(made);
     add_reduction_primitives(made);
     add_cumulative_primitives(made);
     add_contraction_primitives(made);

@@ -16,6 +16,7 @@ void add_unary_primitives(PrimitiveTable& table);
 void add_binary_primitives(PrimitiveTable& table);
 void add_shape_primitives(PrimitiveTable& table);
 void add_indexing_primitives(PrimitiveTable& table);
+void add_window_primitives(PrimitiveTable& table);
 void add_reduction_primitives(PrimitiveTable& table);
 void add_cumulative_primitives(PrimitiveTable& table);
 void add_contraction_primitives(PrimitiveTable& table);

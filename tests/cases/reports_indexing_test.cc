@@ -198,7 +198,7 @@ TEST(Reports, adding_into_one_column_of_a_batch_has_one_backward_formula) {
   }
 }
 
-// Row 65, without vmap.
+// Row 65.
 
 TEST(Reports, scatter_along_any_axis_equals_the_loop) {
   const Tensor x = counting({2, 3, 4});
@@ -235,7 +235,30 @@ TEST(Reports, scatter_along_any_axis_equals_the_loop) {
   }
 }
 
-// Row 68, without vmap.
+TEST(Reports, a_map_of_scatters_along_any_axis_equals_the_loop) {
+  const Tensor x = counting({2, 3, 4});
+  const Tensor indices = tensor({{{1}, {0}}, {{0}, {1}}, {{1}, {1}}});
+  const std::pair<std::int64_t, Shape> cases[] = {{0, {1, 2}}, {1, {0, 2}}, {2, {0, 1}}};
+  for (const auto& [axis, others] : cases) {
+    // The lanes of x are axis `axis`, and a lane is scattered into along each of its axes.
+    const std::int64_t lanes = x.extent(axis);
+    for (std::int64_t along : {0, 1}) {
+      const std::int64_t rest = x.extent(others.begin()[1 - along]);
+      const Tensor updates = 100.0 * counting({2, rest});
+      const auto f = [&, along = along](Tensor row, Tensor places) {
+        return scatter(row, places, updates, {along}, Combine::add);
+      };
+      const Tensor places = concat({indices, indices})(Range{0, lanes});
+      const Tensor got = vmap(f, {axis, 0}, axis)(x, places);
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        const Tensor want = f(move_axis(x, axis, 0)(lane), places(lane));
+        EXPECT_TRUE(array_equal(move_axis(got, axis, 0)(lane), want)) << axis << along << lane;
+      }
+    }
+  }
+}
+
+// Row 68.
 
 TEST(Reports, operands_of_different_rank_and_constants_in_a_stack) {
   const auto add_bias = [](Tensor x, Tensor bias) { return sum(square(x + bias)); };
@@ -253,6 +276,22 @@ TEST(Reports, operands_of_different_rank_and_constants_in_a_stack) {
       jacobian_in_both_modes([](Tensor x) { return concat({x, zeros({1}, f64)}); }, tensor({2.0})),
       {1, 0}));
   EXPECT_THROW(ones({2, 3}, f64) + ones({2}, f64), Error);
+}
+
+TEST(Reports, nested_maps_of_an_index_and_axes_from_the_end) {
+  const auto element = [](Tensor x, Tensor i) { return take(x, i); };
+  const Tensor x = counting({2, 3});
+  const Tensor i = tensor({{2, 0, 1}, {1, 1, 0}});
+  const auto of_row = vmap(element, {unmapped, 0});
+  EXPECT_TRUE(near(vmap(of_row)(x, i), {3, 1, 2, 5, 5, 4}));
+  EXPECT_TRUE(
+      near(vmap(vmap(element, {unmapped, 0}), {unmapped, 0})(ones({3}), i), {1, 1, 1, 1, 1, 1}));
+  EXPECT_TRUE(near(vmap(of_row, {-1, -1}, -1)(x.T(), i.T()), {3, 5, 1, 5, 2, 4}));
+  EXPECT_TRUE(near(vmap([](Tensor row, Tensor bias) { return row + bias; }, {-2, unmapped})(
+                       x, tensor({10.0, 20.0, 30.0})),
+                   {11, 22, 33, 14, 25, 36}));
+  EXPECT_TRUE(
+      near(vmap([](Tensor a) { return stack({a, 1.0}); })(tensor({2.0, 3.0})), {2, 1, 3, 1}));
 }
 
 // Row 70, without einsum.

@@ -217,7 +217,7 @@ TEST(Reports, saturated_functions_have_slope_zero_and_not_nan) {
   EXPECT_TRUE(near(gradient([](Tensor x) { return erf(x); }, -infinity), 0));
 }
 
-// Row 15, without vmap.
+// Row 15.
 
 TEST(Reports, the_gradient_of_cond_computes_no_nan) {
   const auto naive_norm = [](Tensor x) { return sqrt(sum(x * x)); };
@@ -238,6 +238,13 @@ TEST(Reports, the_gradient_of_cond_computes_no_nan) {
   EXPECT_FALSE(executor.saw_nan);
   EXPECT_TRUE(near(gradient([](Tensor x) { return sum(norm(x, 1)); }, zeros({4, 3})),
                    std::vector<double>(12, 0)));
+  EXPECT_FALSE(executor.saw_nan);
+  // Both branches run for all rows.
+  EXPECT_TRUE(near(vmap(grad(f))(zeros({4, 3})), std::vector<double>(12, 0)));
+  const Tensor mixed = tensor({{0.0, 0.0, 0.0}, {3.0, 0.0, 4.0}});
+  EXPECT_TRUE(near(vmap(grad(f))(mixed), {0, 0, 0, 0.6, 0, 0.8}));
+  EXPECT_TRUE(
+      near(gradient([&](Tensor x) { return sum(vmap(f)(x)); }, mixed), {0, 0, 0, 0.6, 0, 0.8}));
   EXPECT_FALSE(executor.saw_nan);
 }
 
