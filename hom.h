@@ -3,6 +3,7 @@
 
 #define HOM_VERSION "0.1.0"
 
+#include <hom/categories/check_derivatives.h>
 #include <hom/categories/cost.h>
 #include <hom/categories/derivative.h>
 #include <hom/categories/graph.h>
