@@ -1,4 +1,6 @@
 // backends/cpu/views.cc -- leaves, and the primitives that only change how elements are seen
+#include <cstring>
+
 #include <hom/backends/cpu/copy.h>
 #include <hom/backends/cpu/registration.h>
 

@@ -54,8 +54,8 @@ Places masked(const TensorType& type, std::span<const Index> indices, const Loca
   });
   Places places;
   places.type = type;
-  places.mask = indices[0].positions();
-  const TensorType mask = places.mask.type(at);
+  places.mask = &indices[0].positions();
+  const TensorType mask = places.mask->type(at);
   require(mask.rank() <= type.rank() &&
               std::equal(mask.shape.begin(), mask.shape.end(), type.shape.begin()),
           at, [&] {
@@ -103,7 +103,8 @@ Places places_of(const TensorType& type, std::span<const Index> indices, const L
                      ", which has rank " + std::to_string(type.rank())};
   });
   places.is_computed = !position_types.empty();
-  places.tuples = broadcast_shapes("index", {position_types.data(), position_types.size()}, at);
+  if (places.is_computed)
+    places.tuples = broadcast_shapes("index", {position_types.data(), position_types.size()}, at);
 
   const auto take_range = [&](const Axis& range) {
     places.result.push_back(
@@ -135,13 +136,14 @@ Places places_of(const TensorType& type, std::span<const Index> indices, const L
         tuple_indices.push_back(i);
         places.axes.push_back(each.kind() == Index::Kind::at
                                   ? position_of(each.range().start, type, axis, at)
-                                  : Axis{Axis::Kind::computed, 0, 1, 1, each.positions()});
+                                  : Axis{Axis::Kind::computed, 0, 1, 1, &each.positions()});
         break;
       case Index::Kind::absent:
         ensure(false, "absent indices are no indices");
     }
   }
   take_whole_axes(type.rank() - static_cast<std::int64_t>(places.axes.size()));
+  if (places.tuples.empty()) return places;
   SmallVector<ResultAxis, 4> tuple_axes;
   for (std::size_t i = 0; i < places.tuples.size(); ++i)
     tuple_axes.push_back({ResultAxis::Kind::tuple, static_cast<std::int64_t>(i)});

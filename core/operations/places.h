@@ -16,8 +16,8 @@ struct Places {
     std::int64_t start = 0;
     std::int64_t count = 1;
     std::int64_t step = 1;
-    /// An integer tensor, where computed.
-    Tensor positions = {};
+    /// An integer tensor, where computed: that of the index, which outlives this.
+    const Tensor* positions = nullptr;
 
     bool is_whole(std::int64_t extent) const {
       return kind == Kind::range && start == 0 && step == 1 && count == extent;
@@ -38,8 +38,8 @@ struct Places {
   bool is_computed = false;
   /// The shape to which the tensors of positions broadcast.
   Shape tuples;
-  /// A mask of truth values over leading axes, instead of all that.
-  Tensor mask;
+  /// A mask of truth values over leading axes, instead of all that; or null.
+  const Tensor* mask = nullptr;
 
   /// The shape of x(i…).
   Shape shape() const;
@@ -47,6 +47,7 @@ struct Places {
 
 /// Throws for more indices than axes, written positions outside, a step of 0, more than one
 /// ellipsis, positions that are no integers or do not broadcast, and a mask of another shape.
+/// Refers to the indices.
 Places places_of(const TensorType& type, std::span<const Index> indices, const Location& at);
 
 }  // namespace hom

@@ -45,7 +45,7 @@ Tensor as_i64(const Tensor& positions, const Location& at) {
 /// The positions along an axis: a tensor of rank 0 where they are written.
 Tensor positions_of(const Axis& axis, const Location& at) {
   if (axis.kind == Axis::Kind::position) return full({}, Operand(axis.start, at), i64, at);
-  return as_i64(axis.positions, at);
+  return as_i64(*axis.positions, at);
 }
 
 /// Axes in the order in which gather gives them and scatter takes them: those of the positions,
@@ -67,7 +67,7 @@ Shape tuples_first(const Places& places, First&& first) {
 }
 
 Tensor read(const Tensor& x, const Places& places, Bounds bounds, const Location& at) {
-  require(places.mask.is_empty(), at, [] {
+  require(places.mask == nullptr, at, [] {
     return Complaint{
         "index: how many elements of a mask are true is not known while a program is captured",
         "where(mask, x, 0) keeps the shape; x.at(mask).set(v) writes"};
@@ -134,8 +134,8 @@ Tensor combined(Combine combine, const Tensor& old, const Tensor& value, const L
 /// broadcasts to x.
 Tensor value_for(const Places& places, const char* operation, const Operand& value) {
   Shape shape = places.shape();
-  if (!places.mask.is_empty()) {
-    shape.assign(places.type.shape.begin() + places.mask.rank(), places.type.shape.end());
+  if (places.mask != nullptr) {
+    shape.assign(places.type.shape.begin() + places.mask->rank(), places.type.shape.end());
   }
   Shape own = value.shape();
   const auto broadcasts = [&] {
@@ -163,9 +163,9 @@ Tensor value_for(const Places& places, const char* operation, const Operand& val
 void require_inside(const Places& places, const char* operation, const Location& at) {
   for (std::size_t i = 0; i < places.axes.size(); ++i) {
     const Axis& axis = places.axes[i];
-    if (axis.kind != Axis::Kind::computed || !axis.positions.is_concrete()) continue;
+    if (axis.kind != Axis::Kind::computed || !axis.positions->is_concrete()) continue;
     const std::int64_t extent = places.type.shape[i];
-    for (const std::int64_t position : as_i64(axis.positions, at).to_vector<std::int64_t>(at)) {
+    for (const std::int64_t position : as_i64(*axis.positions, at).to_vector<std::int64_t>(at)) {
       require(0 <= position && position < extent, at, [&] {
         return Complaint{std::string(operation) + ": position " + std::to_string(position) +
                              " is outside axis " + std::to_string(i) + " of " +
@@ -195,7 +195,7 @@ class Update {
   }
 
   Tensor operator()(Tensor x) const {
-    if (!places_.mask.is_empty()) return by_mask(x);
+    if (places_.mask != nullptr) return by_mask(x);
     if (value_.size(at_) == 0) return x;
     if (!places_.is_computed) return by_region(std::move(x));
     return is_window() ? by_window(std::move(x)) : by_scatter(std::move(x));
@@ -203,9 +203,9 @@ class Update {
 
  private:
   Tensor by_mask(const Tensor& x) const {
-    Shape shape = places_.mask.shape(at_);
+    Shape shape = places_.mask->shape(at_);
     shape.resize(places_.type.shape.size(), 1);
-    const Tensor mask = reshape(Operand(places_.mask, at_), shape);
+    const Tensor mask = reshape(Operand(*places_.mask, at_), shape);
     const Tensor value = broadcast_to(Operand(value_, at_), places_.type.shape);
     const Tensor changed = combined(combine_, x, value, at_);
     return where(Operand(mask, at_), Operand(changed, at_), Operand(x, at_));
@@ -250,7 +250,7 @@ class Update {
         starts.push_back(full({1}, Operand(axis.start, at_), i64, at_));
         continue;
       }
-      const Tensor position = as_i64(axis.positions, at_);
+      const Tensor position = as_i64(*axis.positions, at_);
       starts.push_back(reshape(Operand(position, at_), {1}));
       const Operand along(position, at_);
       const Tensor here =
@@ -370,8 +370,8 @@ Tensor index(const Tensor& x, std::span<const Index> indices, const Location& at
   return read_at(x, indices, Bounds::check, at);
 }
 
-Tensor Tensor::operator[](const Index& index) const { return index_list(*this, {index}); }
-Tensor Tensor::operator()(const Index& a) const { return index_list(*this, {a}); }
+Tensor Tensor::operator[](const Index& i) const { return index(*this, {&i, 1}, i.at()); }
+Tensor Tensor::operator()(const Index& a) const { return index(*this, {&a, 1}, a.at()); }
 Tensor Tensor::operator()(const Index& a, const Index& b) const {
   return index_list(*this, {a, b});
 }
