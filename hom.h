@@ -3,10 +3,13 @@
 
 #define HOM_VERSION "0.1.0"
 
+#include <hom/categories/batch.h>
 #include <hom/categories/check_derivatives.h>
 #include <hom/categories/cost.h>
+#include <hom/categories/custom_rules.h>
 #include <hom/categories/derivative.h>
 #include <hom/categories/graph.h>
+#include <hom/categories/implicit.h>
 #include <hom/categories/syntax.h>
 #include <hom/core/arrow.h>
 #include <hom/core/function.h>

@@ -5,21 +5,9 @@
 #include <algorithm>
 
 #include <hom/core/capture.h>
-#include <hom/core/operations/shaping.h>
 
 namespace hom {
 namespace {
-
-/// x repeated for each lane.
-Tensor repeated(const Tensor& x, std::int64_t size) {
-  Shape shape{size};
-  Shape axes;
-  for (const std::int64_t extent : x.shape()) {
-    axes.push_back(static_cast<std::int64_t>(shape.size()));
-    shape.push_back(extent);
-  }
-  return broadcast_in_dim(x, shape, axes);
-}
 
 struct Walk {
   const Program& program;
@@ -114,16 +102,12 @@ BatchedProgram batch(const Program& program, const std::vector<bool>& batched, s
     const Tensor& y = walk.value[slot];
     const LocationScope line(y.location());
     const bool repeat = wanted && (*wanted)[k] && !walk.batched[slot];
-    outputs.push_back(repeat ? repeated(y, size) : y);
+    outputs.push_back(repeat ? repeated_for_lanes(y, size) : y);
     result.output_batched.push_back(walk.batched[slot] || repeat);
   }
   result.program =
       walk.capture.finish(outputs, {program.name(), {}, {}}, Location::current()).program;
   return result;
-}
-
-Tensor Batching::lifted(std::size_t operand) const {
-  return batched[operand] ? x[operand] : repeated(x[operand], size);
 }
 
 }  // namespace hom

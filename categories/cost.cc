@@ -1,6 +1,7 @@
 // categories/cost.cc -- one walk over the steps; programs inside are counted once each
 #include <hom/categories/cost.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include <hom/core/primitive.h>
@@ -11,6 +12,16 @@ namespace {
 std::int64_t plus(std::int64_t a, std::int64_t b) {
   std::int64_t sum;
   return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+Cost times(std::int64_t count, const Cost& one) {
+  const auto product = [&](std::int64_t x) {
+    std::int64_t result;
+    return __builtin_mul_overflow(count, x, &result) ? INT64_MAX : result;
+  };
+  Cost all{product(one.steps), product(one.work), {}};
+  for (const auto& [name, part] : one.by_primitive) all.by_primitive[name] = product(part);
+  return all;
 }
 
 class Count {
@@ -25,14 +36,30 @@ class Count {
   Cost of(const Program& program, const Step& step) {
     const std::string& name = step.primitive.name;
     Cost own{1, 0, {}};
-    if (name == "call") {
-      own += of(*step.attributes.program("program"));
-    } else if (name == "cond") {
+    const auto inside = [&](const char* attribute) -> const Cost& {
+      return of(*step.attributes.program(attribute));
+    };
+    if (name == "cond") {
       own.work = 1;
       own.by_primitive[name] = 1;
-      const Cost& then = of(*step.attributes.program("then"));
-      const Cost& otherwise = of(*step.attributes.program("otherwise"));
+      const Cost& then = inside("then");
+      const Cost& otherwise = inside("otherwise");
       own += then.work < otherwise.work ? otherwise : then;
+    } else if (name == "scan") {
+      own += times(step.attributes.integer("length"), inside("body"));
+      // Carries stay where they are; what is stacked is written once more.
+      for (auto r = static_cast<std::uint32_t>(step.attributes.integer("carries"));
+           r < step.result_count; ++r) {
+        own.work = plus(own.work, program.type(step.first_result + r).size());
+      }
+    } else if (name == "while") {
+      Cost iteration = inside("condition");
+      iteration += inside("body");
+      own += times(std::max<std::int64_t>(step.attributes.integer("bound"), 1), iteration);
+    } else if (step.primitive.run) {
+      if (step.attributes.has("program")) own += inside("program");
+      if (step.attributes.has("forward") && !step.attributes.has("program"))
+        own += inside("forward");
     } else if (name != "captured") {
       for (Slot slot : step.operands) own.work = plus(own.work, program.type(slot).size());
       for (std::uint32_t r = 0; r < step.result_count; ++r) {

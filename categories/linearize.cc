@@ -39,7 +39,8 @@ void Walk::call(const Step& step, std::span<const Tensor> x, std::span<const Ten
        }});
   for (std::uint32_t r = 0; r < step.result_count; ++r) {
     primal[step.first_result + r] = both.y[r];
-    tangent[step.first_result + r] = both.dy[r];
+    const bool varies = !both.dy[r].is_empty() && !capture.builder().is_zero(both.dy[r].slot());
+    if (varies) tangent[step.first_result + r] = both.dy[r];
   }
 }
 

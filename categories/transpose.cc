@@ -37,7 +37,20 @@ void Walk::forward(const Step& step) {
   }
   Builder& builder = capture.builder();
   SmallVector<Slot, 4> operands;
-  for (Slot slot : step.operands) operands.push_back(value[slot].slot());
+  SmallVector<TensorType, 4> types;
+  std::vector<bool> zero;
+  for (Slot slot : step.operands) {
+    operands.push_back(value[slot].slot());
+    types.push_back(program.type(slot));
+    zero.push_back(builder.is_zero(operands.back()));
+  }
+  const LocationScope line(step.at);
+  if (is_zero_by_linearity(step.primitive, {types.data(), types.size()}, zero)) {
+    // Known to be zero, so that a sum with it is linear and not only affine.
+    for (std::uint32_t r = 0; r < step.result_count; ++r)
+      value[step.first_result + r] = zeros(program.type(step.first_result + r));
+    return;
+  }
   const Slot first = builder.append_step(program, step, {operands.data(), operands.size()});
   for (std::uint32_t r = 0; r < step.result_count; ++r)
     value[step.first_result + r] = capture.symbol(first + r, step.at);

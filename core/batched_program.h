@@ -15,4 +15,7 @@ struct BatchedProgram {
   std::vector<bool> output_batched;
 };
 
+/// x for each of `size` lanes: a view with one axis more in front.
+Tensor repeated_for_lanes(const Tensor& x, std::int64_t size);
+
 }  // namespace hom

@@ -223,6 +223,11 @@ struct Primitive {
   std::string formula = {};
 };
 
+/// Whether the float results of a step are zero because it is linear and its operands marked are
+/// zero: in all floats at once, or, of a product, in one of them.
+bool is_zero_by_linearity(const Primitive& primitive, std::span<const TensorType> operands,
+                          const std::vector<bool>& zero);
+
 /// Result types of a step; throws where operands do not fit the primitive.
 std::vector<TensorType> result_types(const Primitive& primitive, const Attributes& attributes,
                                      std::span<const TensorType> operands, const Location& at);

@@ -89,11 +89,17 @@ std::string evaluated(const Primitive& p) {
   return by_core.contains(p.name) ? "core" : "**missing**";
 }
 
+/// Whether `vmap` has a rule; what has no operands is the same for all lanes.
+std::string batched(const Primitive& p) {
+  if (p.batch) return p.partial ? "yes, spares dead lanes" : "yes";
+  return p.max_operands == 0 ? "–" : "**missing**";
+}
+
 void categories(const std::vector<const Primitive*>& primitives) {
-  header({"primitive", "evaluate (CPU)", "linearize", "transpose"});
+  header({"primitive", "evaluate (CPU)", "linearize", "transpose", "batch"});
   for (const Primitive* p : primitives) {
     row({"`" + p->name + "`", evaluated(*p), has_derivative(*p) ? "yes" : "–",
-         p->transpose ? "yes" : "–"});
+         p->transpose ? "yes" : "–", batched(*p)});
   }
 }
 
@@ -143,9 +149,10 @@ int main() {
          "elements along the axes, and\ngrows with their logarithm.\n\n";
   declarations(primitives);
   std::cout << "\n## Which category has it\n\n"
-               "Evaluation, `linearize` and `transpose` have a rule for each primitive. `text`, "
-               "`syntax`, "
-               "`graph` and `cost` read\nany step alike, so they have all of them, and those that "
+               "Evaluation, `linearize`, `transpose` and `batch` (`vmap`) have a rule for each "
+               "primitive; those that may raise when they\nrun spare lanes in which a batched "
+               "`cond` does not take their branch. `text`, `syntax`, `graph` and `cost` read\nany "
+               "step alike, so they have all of them, and those that "
                "users add.\n\n";
   categories(primitives);
   std::cout << "\n## Dtypes of two tensors\n\n";

@@ -1,7 +1,6 @@
 // examples/checking_a_custom_rule.cc -- check_derivatives finds a wrong rule, and says where it is
 #include <iostream>
 
-#include <hom/categories/custom_rules.h>
 #include <hom/hom.h>
 
 using namespace hom;

@@ -1,7 +1,7 @@
-// backends/cpu/random.cc -- `random_bits`: element i depends on the key and on i alone
+// backends/cpu/random.cc -- `random_bits`: element i of a key depends on the key and on i alone
 #include <algorithm>
 
-#include <hom/backends/cpu/arrays.h>
+#include <hom/backends/cpu/copy.h>
 #include <hom/backends/cpu/registration.h>
 #include <hom/backends/cpu/threefry.h>
 
@@ -25,7 +25,8 @@ void fill_block(T* to, std::uint64_t first, std::uint32_t n, scalar::TwoWords ke
 }
 
 template <class T>
-void fill_bits(T* to, std::int64_t n, scalar::TwoWords key) {
+void fill_bits(std::byte* bytes, std::int64_t n, scalar::TwoWords key) {
+  T* to = reinterpret_cast<T*>(bytes);
   constexpr std::int64_t block = 1 << 20;  // a divisor of 2^32
   for (std::int64_t first = 0; first < n; first += block) {
     const auto count = static_cast<std::uint32_t>(std::min(block, n - first));
@@ -34,19 +35,20 @@ void fill_bits(T* to, std::int64_t n, scalar::TwoWords key) {
 }
 
 TensorList random_bits_kernel(const Invocation& step, TensorList operands) {
-  const Array& key = array_of(operands[0]);
-  const std::uint32_t* words = key.data<std::uint32_t>();
-  const scalar::TwoWords two_words{words[0], words[key.strides[0]]};
+  const std::shared_ptr<Array> keys = row_major_copy(array_of(operands[0]));
   const TensorType& type = step.result_types[0];
   auto result = Array::allocate(type);
   if (type.size() == 0) return list_of(std::move(result));
-  if (type.dtype == u8) {
-    fill_bits(result->data<std::uint8_t>(), type.size(), two_words);
-  } else if (type.dtype == u32) {
-    fill_bits(result->data<std::uint32_t>(), type.size(), two_words);
-  } else {
-    ensure(type.dtype == u64, "random_bits gives u8, u32 or u64");
-    fill_bits(result->data<std::uint64_t>(), type.size(), two_words);
+  const auto fill_one = type.dtype == u8    ? fill_bits<std::uint8_t>
+                        : type.dtype == u32 ? fill_bits<std::uint32_t>
+                                            : fill_bits<std::uint64_t>;
+  const std::int64_t size = element_count(step.attributes.shape("shape"));
+  const std::uint32_t* words = keys->data<std::uint32_t>();
+  std::byte* to = first_byte(*result);
+  for (std::int64_t done = 0; done < type.size(); done += size) {
+    fill_one(to, size, {words[0], words[1]});
+    words += 2;
+    to += size * static_cast<std::int64_t>(type.dtype.size());
   }
   return list_of(std::move(result));
 }

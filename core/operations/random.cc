@@ -22,7 +22,7 @@ std::vector<Key> split(const Key& key, std::int64_t count, const Location& at) {
   const LocationScope line(LocationScope::current(at));
   const Tensor words = random_bits(key, {count, 2}, u32, at);
   std::vector<Key> keys;
-  for (std::int64_t i = 0; i < count; ++i) keys.push_back({words(i)});
+  for (std::int64_t i = 0; i < count; ++i) keys.push_back({words(ellipsis, i, all)});
   return keys;
 }
 

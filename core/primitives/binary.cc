@@ -33,6 +33,7 @@ Primitive binary(const char* name, DtypeSet dtypes) {
           .max_operands = 2,
           .dtypes = dtypes,
           .type = same_type,
+          .batch = batch_elementwise,
           .shapes = "s, s → s"};
 }
 
@@ -141,6 +142,8 @@ Tensor share_of(const Tensor& winner, const Tensor& loser) {
   return where(winner == loser, 0.5, (winner > loser).astype(dtype));
 }
 
+bool is_integer_power(const Batching& at) { return at.types[1].dtype.is_integer(); }
+
 Tensor zeros_or(const Tensor& x, const TensorType& type) { return x.is_empty() ? zeros(type) : x; }
 
 }  // namespace
@@ -208,6 +211,9 @@ void add_binary_primitives(PrimitiveTable& table) {
       partials([](const Linearizing& at) { return scale(at.x[1], pow(at.x[0], at.x[1] - 1)); },
                // 0 where the base is 0 and the exponent positive, since the power is 0 there.
                [](const Linearizing& at) { return scale(at.y[0], log(at.x[0])); });
+  // Integers have no negative power.
+  pow_.partial = true;
+  pow_.batch = sparing(1, is_integer_power, batch_elementwise);
   pow_.formula = "y·x^(y−1)·dx + x^y·log x·dy";
   pow_.cost_factor = 12;
   table.add(std::move(pow_));
@@ -306,6 +312,7 @@ void add_binary_primitives(PrimitiveTable& table) {
                }
              }
            },
+       .batch = batch_elementwise,
        .shapes = "bool s, s, s → s",
        .formula = "where(c, dx, dy)"});
 }

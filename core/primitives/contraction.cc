@@ -111,6 +111,29 @@ void transpose_contraction(const Transposing& at) {
   at.add(left ? 0 : 1, transpose(product, permutation));
 }
 
+/// Lanes of both operands are paired like any batch axis; those of one are a free axis of the
+/// result, and nothing is copied.
+std::vector<Tensor> batch_contraction(const Batching& at) {
+  Contraction c = contraction_of(at.attributes);
+  const auto lanes = static_cast<std::int64_t>(c.lhs_batch.size());
+  if (at.batched[0]) {
+    c.lhs_contract = past_lanes(c.lhs_contract);
+    c.lhs_batch = past_lanes(c.lhs_batch);
+  }
+  if (at.batched[1]) {
+    c.rhs_contract = past_lanes(c.rhs_contract);
+    c.rhs_batch = past_lanes(c.rhs_batch);
+  }
+  if (at.batched[0] && at.batched[1]) {
+    c.lhs_batch = with_lanes(0, c.lhs_batch);
+    c.rhs_batch = with_lanes(0, c.rhs_batch);
+    return {dot_general(at.x[0], at.x[1], c)};
+  }
+  const std::int64_t lhs_free = at.types[0].rank() - lanes - signed_size(c.lhs_contract);
+  const Tensor product = dot_general(at.x[0], at.x[1], c);
+  return {move_axis(product, at.batched[0] ? lanes : lanes + lhs_free, 0)};
+}
+
 }  // namespace
 
 void add_contraction_primitives(PrimitiveTable& table) {
@@ -125,6 +148,7 @@ void add_contraction_primitives(PrimitiveTable& table) {
              .type = contraction_type,
              .derivative = derivative_of_contraction,
              .transpose = transpose_contraction,
+             .batch = batch_contraction,
              .cost_factor = 8,
              .shapes = "s, t → batch + free of s + free of t",
              .formula = "dx·y + x·dy"});

@@ -52,17 +52,18 @@ std::vector<Tensor> batch_branches(const Batching& at) {
   const bool masked = !at.alive.is_empty();
   const Program& then = *at.attributes.program("then");
   const Program& otherwise = *at.attributes.program("otherwise");
-  // Conservative, so that each branch is batched once: nested ones would take exponential time.
-  std::vector<bool> wanted = dependent_outputs(then, batched);
-  const std::vector<bool> other = dependent_outputs(otherwise, batched);
-  for (std::size_t k = 0; k < wanted.size(); ++k) wanted[k] = wanted[k] || other[k];
-  const auto branch = [&](const Program& program) {
-    return Attribute{shared(at.batch(program, batched, masked, &wanted).program)};
+  // Each is batched once, as nested ones would take exponential time otherwise.
+  const BatchedProgram first = at.batch(then, batched, masked, nullptr);
+  const BatchedProgram second = at.batch(otherwise, batched, masked, nullptr);
+  std::vector<bool> wanted = first.output_batched;
+  for (std::size_t k = 0; k < wanted.size(); ++k) wanted[k] = wanted[k] || second.output_batched[k];
+  const auto branch = [&](const BatchedProgram& program) {
+    return Attribute{shared(with_batched_outputs(program, wanted, at.size))};
   };
   std::vector<Tensor> operands = with_mask(at.alive, at.x.subspan(1));
   operands.insert(operands.begin(), at.x[0]);
   const TensorList results =
-      apply(cond(), {{"then", branch(then)}, {"otherwise", branch(otherwise)}}, operands, at.at);
+      apply(cond(), {{"then", branch(first)}, {"otherwise", branch(second)}}, operands, at.at);
   return {results.begin(), results.end()};
 }
 

@@ -89,6 +89,7 @@ Primitive running(const char* name) {
                 });
                 return std::vector{typing.operands[0]};
               },
+          .batch = batch_along_axis,
           .shapes = "s → s"};
 }
 

@@ -131,6 +131,30 @@ std::vector<TensorType> custom_jvp_type(const Typing& typing) {
   return results;
 }
 
+/// The rule for some of the tangents, the others being zero. Being linear it is its own derivative,
+/// which knows which tangents are absent: zeros would look like constants that are added.
+std::vector<Tensor> rule_in_part(const LinearizingCall& at, const Program& rule,
+                                 std::vector<Tensor> operands, std::size_t first_tangent,
+                                 const std::vector<bool>& varies) {
+  std::vector<bool> active(operands.size(), false);
+  std::copy(varies.begin(), varies.end(),
+            active.begin() + static_cast<std::ptrdiff_t>(first_tangent));
+  std::vector<Tensor> tangents;
+  for (std::size_t i = 0; i < varies.size(); ++i) {
+    Tensor& dx = operands[first_tangent + i];
+    if (!varies[i]) continue;
+    tangents.push_back(dx);
+    dx = zeros_like(dx);
+  }
+  const std::vector<bool> wanted(rule.outputs().size(), true);
+  const Linearization lin = at.linearize(rule, active, &wanted);
+  const std::vector<Tensor> primal = apply(lin.primal, operands, Location::current());
+  std::vector<Tensor> linear(primal.begin() + static_cast<std::ptrdiff_t>(wanted.size()),
+                             primal.end());
+  linear.insert(linear.end(), tangents.begin(), tangents.end());
+  return apply(lin.linear, linear, Location::current());
+}
+
 PrimalAndTangent derivative_of_custom_jvp(const LinearizingCall& at) {
   static const Primitive& p = standard_primitives().find("custom_jvp");
   const std::size_t arguments = count(at.attributes, "arguments");
@@ -138,11 +162,19 @@ PrimalAndTangent derivative_of_custom_jvp(const LinearizingCall& at) {
   std::vector<Tensor> y = to_vector(apply(p, at.attributes, at.x, Location::current()));
   std::vector<Tensor> operands(at.x.begin(), at.x.begin() + static_cast<std::ptrdiff_t>(arguments));
   operands.insert(operands.end(), y.begin(), y.end());
+  const std::size_t first_tangent = operands.size();
   append_tangents(operands, at, 0, arguments);
   operands.insert(operands.end(), at.x.begin() + static_cast<std::ptrdiff_t>(arguments),
                   at.x.end());
+  std::vector<bool> varies;
+  for (std::size_t i = 0; i < arguments; ++i) {
+    if (at.x[i].dtype().is_float()) varies.push_back(!at.dx[i].is_empty());
+  }
+  const Program& rule = *at.attributes.program("rule");
+  const bool all = std::find(varies.begin(), varies.end(), false) == varies.end();
   const std::vector<Tensor> dy =
-      apply(*at.attributes.program("rule"), operands, Location::current());
+      all ? apply(rule, operands, Location::current())
+          : rule_in_part(at, rule, std::move(operands), first_tangent, varies);
   return with_tangents(std::move(y), dy);
 }
 
@@ -429,6 +461,7 @@ void add_custom_primitives(PrimitiveTable& table) {
        .min_operands = 0,
        .max_operands = INT32_MAX,
        .attributes = {{"forward", Kind::program}, {"transposed", Kind::program}, residuals, linear},
+       .dtypes = floats,
        .type = custom_linear_type,
        .call_derivative = derivative_of_custom_linear,
        .transpose = transpose_custom_linear,
@@ -442,6 +475,7 @@ void add_custom_primitives(PrimitiveTable& table) {
              .min_operands = 0,
              .max_operands = INT32_MAX,
              .attributes = {{"transposed", Kind::program}, residuals, linear},
+             .dtypes = floats,
              .type = reverse_only_type,
              .no_derivative = "its custom_vjp is not linear in the cotangent",
              .transpose = transpose_reverse_only,

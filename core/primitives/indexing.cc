@@ -4,6 +4,9 @@
 // zeros plus an add.
 #include <hom/core/operations/indexing.h>
 
+#include <algorithm>
+
+#include <hom/core/function.h>
 #include <hom/core/operations/elementwise.h>
 #include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>
@@ -244,6 +247,152 @@ void transpose_update(const Transposing& at, const Tensor& window_of_ct,
     at.add(0, combine_of(at.attributes) == Combine::add ? at.ct[0] : with_window_zero(at.ct[0]));
 }
 
+bool checks(const Batching& at) { return at.attributes.string("mode") == "check"; }
+
+/// Indices as they can count lanes too: narrow ones as i64, which holds what they hold.
+Tensor wide(const Tensor& indices) {
+  return indices.dtype() == u64 ? indices : indices.astype(i64);
+}
+
+/// Coordinates [n, …, k] with that of the lane in front: [n, …, 1 + k].
+Tensor with_lane_coordinate(const Tensor& coordinates) {
+  TensorType column = coordinates.type();
+  column.shape.back() = 1;
+  return concat({iota(column, 0), coordinates}, -1);
+}
+
+/// Indexed axes without elements have no place for dead lanes: there the step runs only where a
+/// lane is alive.
+std::vector<Tensor> if_any_is_alive(const Batching& at, const BatchRule& rule) {
+  const auto run = [&](const std::vector<Tensor>& x) {
+    const Tensor no_mask;
+    return rule(with_operands(at, x, no_mask));
+  };
+  const auto skip = [&](const std::vector<Tensor>&) {
+    const bool any = std::find(at.batched.begin(), at.batched.end(), true) != at.batched.end();
+    TensorType type = at.result_types[0];
+    if (any) type.shape = with_lanes(at.size, type.shape);
+    return std::vector{zeros(type)};
+  };
+  return cond(any_of(at.alive), run, skip, std::vector<Tensor>(at.x.begin(), at.x.end()));
+}
+
+/// The rule of a read or write at indices, which spares dead lanes.
+BatchRule sparing_indices(BatchRule rule) {
+  return [rule = sparing(1, checks, std::move(rule))](const Batching& at) {
+    bool empty = false;
+    for (std::int64_t axis : at.attributes.shape("axes"))
+      empty = empty || at.types[0].shape[static_cast<std::size_t>(axis)] == 0;
+    return empty && checks(at) && !at.alive.is_empty() ? if_any_is_alive(at, rule) : rule(at);
+  };
+}
+
+std::vector<Tensor> batch_gather(const Batching& at) {
+  const Shape& axes = at.attributes.shape("axes");
+  if (!at.batched[0]) return applied(at, at.x);
+  if (at.batched[1]) {
+    const Tensor places = with_lane_coordinate(wide(at.x[1]));
+    return applied(at, with(at, "axes", {with_lanes(0, past_lanes(axes))}),
+                   std::vector{at.x[0], places});
+  }
+  // The lanes are the first of the axes that are not indexed.
+  const std::vector<Tensor> y = applied(at, with(at, "axes", {past_lanes(axes)}), at.x);
+  return {move_axis(y[0], at.types[1].rank() - 1, 0)};
+}
+
+std::vector<Tensor> batch_scatter(const Batching& at) {
+  const Shape axes = past_lanes(at.attributes.shape("axes"));
+  const Tensor x = at.lifted(0);
+  const Tensor updates = at.lifted(2);
+  if (at.batched[1]) {
+    return applied(at, with(at, "axes", {with_lanes(0, axes)}),
+                   std::vector{x, with_lane_coordinate(wide(at.x[1])), updates});
+  }
+  return applied(at, with(at, "axes", {axes}),
+                 std::vector{x, at.x[1], move_axis(updates, 0, at.types[1].rank() - 1)});
+}
+
+/// Windows that start elsewhere in each lane, as indices of single slices.
+struct LaneWindows {
+  /// The axes of one lane along which a window can move.
+  Shape axes;
+  /// i64 [n, extents of the window along these axes…, axes]
+  Tensor places;
+  /// Where the axes of a lane are in what is read there.
+  Shape order;
+};
+
+/// `start`, integer [n, rank], is checked or moved inside here, by a lookup among the places where
+/// a window may start.
+LaneWindows lane_windows(const Batching& at, const Tensor& start, const Shape& extents,
+                         const Shape& size) {
+  const Bounds bounds = bounds_of(at.attributes);
+  LaneWindows windows;
+  std::vector<Tensor> starts;
+  Tensor none;  // what lookups along axes that the window fills give: 0, or an error
+  for (std::size_t axis = 0; axis < size.size(); ++axis) {
+    const std::int64_t last = extents[axis] - size[axis];
+    if (last == 0 && bounds == Bounds::clip) continue;
+    const Tensor given =
+        start(all, Range{static_cast<std::int64_t>(axis), static_cast<std::int64_t>(axis) + 1});
+    const Tensor found = gather(arange(last + 1), given, {0}, bounds);
+    if (last == 0) {
+      none = none.is_empty() ? found : none + found;
+    } else {
+      starts.push_back(found);
+      windows.axes.push_back(static_cast<std::int64_t>(axis));
+    }
+  }
+  if (windows.axes.empty()) {
+    windows.axes = {0};
+    starts = {none.is_empty() ? zeros({at.size}, i64) : none};
+  } else if (!none.is_empty()) {
+    starts[0] = starts[0] + none;
+  }
+  TensorType grid = i64[{at.size}];
+  for (std::int64_t axis : windows.axes) grid.shape.push_back(size[static_cast<std::size_t>(axis)]);
+  const std::int64_t moving = signed_size(windows.axes);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    starts[i] = lane_column(starts[i], moving) + iota(grid, static_cast<std::int64_t>(i) + 1);
+  }
+  windows.places = stack(starts, -1);
+  windows.order = windows.axes;
+  for (std::int64_t axis : axes_without(size.size(), windows.axes)) windows.order.push_back(axis);
+  return windows;
+}
+
+/// One start for all lanes, with a coordinate for the lanes too.
+Tensor start_past_lanes(const Tensor& start) {
+  return concat({zeros({1}, start.dtype()), start}, 0);
+}
+
+std::vector<Tensor> batch_dynamic_slice(const Batching& at) {
+  const Shape& size = at.attributes.shape("size");
+  if (!at.batched[1]) {
+    return applied(at, with(at, "size", {with_lanes(at.size, size)}),
+                   std::vector{at.x[0], start_past_lanes(at.x[1])});
+  }
+  if (size.empty()) return {at.lifted(0)};
+  const LaneWindows windows = lane_windows(at, at.x[1], at.types[0].shape, size);
+  const Tensor read = at.batched[0] ? gather(at.x[0], with_lane_coordinate(windows.places),
+                                             with_lanes(0, past_lanes(windows.axes)), Bounds::clip)
+                                    : gather(at.x[0], windows.places, windows.axes, Bounds::clip);
+  return {transpose(read, with_lanes(0, past_lanes(inverse(windows.order))))};
+}
+
+std::vector<Tensor> batch_dynamic_update_slice(const Batching& at) {
+  const Tensor x = at.lifted(0);
+  const Tensor update = at.lifted(1);
+  if (!at.batched[2]) return applied(at, std::vector{x, update, start_past_lanes(at.x[2])});
+  const Combine combine = combine_of(at.attributes);
+  const Shape& size = at.types[1].shape;
+  if (size.empty()) return {combine == Combine::add ? x + update : update};
+  const LaneWindows windows = lane_windows(at, at.x[2], at.types[0].shape, size);
+  return {scatter(x, with_lane_coordinate(windows.places),
+                  transpose(update, with_lanes(0, past_lanes(windows.order))),
+                  with_lanes(0, past_lanes(windows.axes)), combine, Bounds::clip)};
+}
+
 }  // namespace
 
 void add_indexing_primitives(PrimitiveTable& table) {
@@ -263,6 +412,8 @@ void add_indexing_primitives(PrimitiveTable& table) {
              at.accumulators[0] =
                  places_of(at.attributes, at.x).write(at.accumulator(0), at.ct[0], Combine::add);
            },
+       .batch = sparing_indices(batch_gather),
+       .partial = true,
        .cost_factor = 6,
        .shapes = "s, integer […, k] → […] + s without axes",
        .formula = "gather dx"});
@@ -274,6 +425,8 @@ void add_indexing_primitives(PrimitiveTable& table) {
        .type = scatter_type,
        .derivative = derivative_of_scatter,
        .transpose = transpose_scatter,
+       .batch = sparing_indices(batch_scatter),
+       .partial = true,
        .cost_factor = 30,
        .shapes = "s, integer […, k], […] + s without axes → s",
        .formula = "set, add: scatter dx; mul: product of the others; min, max: shared among ties"});
@@ -290,6 +443,8 @@ void add_indexing_primitives(PrimitiveTable& table) {
                        dynamic_update_slice(at.accumulator(0), at.ct[0], at.x[1], Combine::add,
                                             bounds_of(at.attributes));
                  },
+             .batch = sparing(1, checks, batch_dynamic_slice),
+             .partial = true,
              .cost_factor = 6,
              .shapes = "s, integer [rank] → size",
              .formula = "dynamic_slice dx"});
@@ -309,6 +464,8 @@ void add_indexing_primitives(PrimitiveTable& table) {
                                                                   Combine::set, bounds);
                                     });
                  },
+             .batch = sparing(2, checks, batch_dynamic_update_slice),
+             .partial = true,
              .cost_factor = 8,
              .shapes = "s, window, integer [rank] → s",
              .formula = "dynamic_update_slice dx"});
@@ -326,6 +483,13 @@ void add_indexing_primitives(PrimitiveTable& table) {
                        at, slice(at.ct[0], start, at.types[1].shape, step), [&](const Tensor& ct) {
                          return update_slice(ct, zeros(at.types[1]), start, step, Combine::set);
                        });
+                 },
+             .batch =
+                 [](const Batching& at) {
+                   Attributes attributes =
+                       with(at, "start", {with_lanes(0, at.attributes.shape("start"))});
+                   attributes.set("step", {with_lanes(1, at.attributes.shape("step"))});
+                   return applied(at, attributes, all_lifted(at));
                  },
              .cost_factor = 8,
              .shapes = "s, window → s",

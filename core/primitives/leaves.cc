@@ -31,15 +31,18 @@ std::vector<TensorType> iota_type(const Typing& typing) {
 
 std::vector<TensorType> random_bits_type(const Typing& typing) {
   const std::vector<TensorType> types = stated_type(typing);
-  typing.require(typing.operands[0] == u32[{2}], [&] {
-    return Complaint{"random_bits: the key is " + to_string(typing.operands[0]) + ", not u32[2]",
+  const TensorType& key = typing.operands[0];
+  typing.require(key.dtype == u32 && key.rank() > 0 && key.shape.back() == 2, [&] {
+    return Complaint{"random_bits: the key is " + to_string(key) + ", not u32[2]",
                      "make one with key(seed)"};
   });
   typing.require(unsigned_integers.contains(types[0].dtype), [&] {
     return Complaint{"random_bits: bits come as u8, u32 or u64, not " + to_string(types[0].dtype),
                      "see uniform() for floats"};
   });
-  return types;
+  Shape shape(key.shape.begin(), key.shape.end() - 1);
+  shape.insert(shape.end(), types[0].shape.begin(), types[0].shape.end());
+  return {types[0].dtype[shape]};
 }
 
 }  // namespace
@@ -77,8 +80,9 @@ void add_leaf_primitives(PrimitiveTable& table) {
              .dtypes = unsigned_integers,
              .type = random_bits_type,
              .no_derivative = "bits are integers",
+             .batch = [](const Batching& at) { return applied(at, at.x); },
              .cost_factor = 1,
-             .shapes = "key u32[2] → shape"});
+             .shapes = "keys u32 […, 2] → […] + shape"});
 }
 
 }  // namespace hom

@@ -317,13 +317,36 @@ std::vector<Tensor> carries_by_iteration(const Transposing& at, const std::vecto
   return {results.begin() + static_cast<std::ptrdiff_t>(own_carries), results.end()};
 }
 
+/// Float carries that start from zero and stay zero, as cotangents of what is not used do: they are
+/// as good as linear.
+std::vector<bool> zero_carries(const Transposing& at) {
+  const Program& body = *at.attributes.program("body");
+  const std::size_t carries = count(at.attributes, "carries");
+  std::vector<bool> zero(at.x.size(), false);
+  for (std::size_t i = 0; i < carries; ++i)
+    zero[i] = at.types[i].dtype.is_float() && !at.linear[i] && is_zero(at.x[i]);
+  for (bool shrank = true; shrank;) {
+    shrank = false;
+    const std::vector<bool> outputs = zero_outputs(body, zero);
+    for (std::size_t i = 0; i < carries; ++i) {
+      if (zero[i] && !outputs[i]) {
+        zero[i] = false;
+        shrank = true;
+      }
+    }
+  }
+  return zero;
+}
+
 void transpose_scan(const Transposing& at) {
   const Attributes& a = at.attributes;
   const Program& body = *a.program("body");
   const std::size_t carries = count(a, "carries");
   const std::size_t scanned = count(a, "scanned");
   const std::int64_t length = a.integer("length");
-  const std::vector<bool> linear = with_dependent_carries(body, at.linear, carries);
+  std::vector<bool> linear = with_dependent_carries(body, at.linear, carries);
+  const std::vector<bool> zero = zero_carries(at);
+  for (std::size_t i = 0; i < carries; ++i) linear[i] = linear[i] || zero[i];
   for (std::size_t i = 0; i < carries; ++i) {
     if (linear[i] && !at.linear[i] && !is_zero(at.x[i])) {
       at.not_linear("a carry starts from a value that does not depend on the input");
@@ -419,36 +442,29 @@ void transpose_scan(const Transposing& at) {
   }
 }
 
-Program batched_body(const Batching& at, const Program& program, const std::vector<bool>& batched,
-                     const std::vector<bool>& wanted) {
-  const bool masked = !at.alive.is_empty();
-  BatchedProgram inner = at.batch(program, batched, masked, &wanted);
-  return masked ? mask_last(inner.program) : std::move(inner.program);
-}
-
 std::vector<Tensor> batch_scan(const Batching& at) {
   const Attributes& a = at.attributes;
-  const Program& body = *a.program("body");
   const std::size_t carries = count(a, "carries");
   const std::size_t scanned = count(a, "scanned");
-  const std::vector<bool> batched = with_dependent_carries(body, at.batched, carries);
-  std::vector<bool> wanted = dependent_outputs(body, batched);
-  for (std::size_t i = 0; i < carries; ++i) wanted[i] = batched[i];
+  std::vector<bool> batched = at.batched;
+  BatchedProgram body = batched_body(at, *a.program("body"), batched, carries);
   std::vector<Tensor> operands;
   for (std::size_t i = 0; i < at.x.size(); ++i) {
-    const bool is_scanned = carries <= i && i < carries + scanned;
-    operands.push_back(i < carries && batched[i]  ? at.lifted(i)
-                       : is_scanned && batched[i] ? move_axis(at.x[i], 0, 1)
-                                                  : at.x[i]);
+    if (i < carries && batched[i]) {
+      operands.push_back(at.lifted(i));
+    } else {
+      const bool moves = carries <= i && i < carries + scanned && batched[i];
+      operands.push_back(moves ? move_axis(at.x[i], 0, 1) : at.x[i]);
+    }
   }
   if (!at.alive.is_empty()) operands.push_back(at.alive);
   std::vector<Tensor> results =
       to_vector(apply(scan(),
-                      scan_attributes(batched_body(at, body, batched, wanted), carries, scanned,
+                      scan_attributes(std::move(body.program), carries, scanned,
                                       a.integer("length"), a.boolean("reverse")),
                       operands, at.at));
   for (std::size_t k = carries; k < results.size(); ++k) {
-    if (wanted[k]) results[k] = move_axis(results[k], 1, 0);
+    if (body.output_batched[k]) results[k] = move_axis(results[k], 1, 0);
   }
   return results;
 }
@@ -627,28 +643,26 @@ void transpose_while(const Transposing& at) {
 }
 
 /// One predicate for all lanes.
-std::vector<Tensor> batch_while_together(const Batching& at, const std::vector<bool>& batched) {
+std::vector<Tensor> batch_while_together(const Batching& at, const std::vector<bool>& batched,
+                                         Program condition, Program body) {
   const Attributes& a = at.attributes;
   const std::size_t carries = count(a, "carries");
-  const std::vector<bool> wanted(batched.begin(),
-                                 batched.begin() + static_cast<std::ptrdiff_t>(carries));
   std::vector<Tensor> operands;
   for (std::size_t i = 0; i < at.x.size(); ++i)
     operands.push_back(i < carries && batched[i] ? at.lifted(i) : at.x[i]);
-  Program condition = batched_body(at, *a.program("condition"), batched, {false});
   if (!at.alive.is_empty()) {
     // Where no lane is alive the loop must not run: it need not end.
     operands.push_back(at.alive);
+    condition = mask_last(condition);
     Capture capture(at.at);
     const std::vector<Tensor> x = inputs_of_types(capture, condition.input_types());
     const Tensor goes_on = any_of(x.back()) & apply(condition, x, at.at)[0];
     condition = capture.finish({&goes_on, 1}, {condition.name(), {}, {}}, at.at).program;
   }
-  return to_vector(apply(
-      at.primitive,
-      while_attributes(std::move(condition), batched_body(at, *a.program("body"), batched, wanted),
-                       carries, a.integer("bound")),
-      operands, at.at));
+  return to_vector(
+      apply(at.primitive,
+            while_attributes(std::move(condition), std::move(body), carries, a.integer("bound")),
+            operands, at.at));
 }
 
 /// A predicate for each lane: the loop runs while any lane does, and lanes that have stopped keep
@@ -694,10 +708,14 @@ std::vector<Tensor> batch_while_by_lane(const Batching& at, std::vector<bool> ba
 
 std::vector<Tensor> batch_while(const Batching& at) {
   const Attributes& a = at.attributes;
-  const std::vector<bool> batched =
-      with_dependent_carries(*a.program("body"), at.batched, count(a, "carries"));
-  return dependent_outputs(*a.program("condition"), batched)[0] ? batch_while_by_lane(at, batched)
-                                                                : batch_while_together(at, batched);
+  std::vector<bool> batched = at.batched;
+  BatchedProgram body = batched_body(at, *a.program("body"), batched, count(a, "carries"));
+  BatchedProgram condition =
+      at.batch(*a.program("condition"), batched, !at.alive.is_empty(), nullptr);
+  return condition.output_batched[0]
+             ? batch_while_by_lane(at, std::move(batched))
+             : batch_while_together(at, batched, std::move(condition.program),
+                                    std::move(body.program));
 }
 
 }  // namespace

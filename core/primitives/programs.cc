@@ -97,6 +97,27 @@ std::vector<bool> with_dependent_carries(const Program& body, std::vector<bool> 
   return inputs;
 }
 
+std::vector<bool> zero_outputs(const Program& program, const std::vector<bool>& inputs) {
+  std::vector<bool> zero(program.slot_count());
+  for (std::size_t i = 0; i < inputs.size(); ++i) zero[program.inputs()[i]] = inputs[i];
+  for (std::size_t i = 0; i < program.step_count(); ++i) {
+    const Step step = program.step(i);
+    std::vector<TensorType> types;
+    std::vector<bool> of_operands;
+    for (Slot slot : step.operands) {
+      types.push_back(program.type(slot));
+      of_operands.push_back(zero[slot]);
+    }
+    const bool is_zero = step.primitive.name == "constant"
+                             ? number<double>(step.attributes.get("value")) == 0
+                             : is_zero_by_linearity(step.primitive, types, of_operands);
+    for (std::uint32_t r = 0; r < step.result_count; ++r) zero[step.first_result + r] = is_zero;
+  }
+  std::vector<bool> outputs;
+  for (Slot slot : program.outputs()) outputs.push_back(zero[slot]);
+  return outputs;
+}
+
 Program restricted(const Program& program, const std::vector<bool>& inputs,
                    const std::vector<Slot>& outputs) {
   std::vector<bool> others = inputs;
@@ -190,6 +211,43 @@ std::vector<Tensor> with_mask(const Tensor& alive, std::span<const Tensor> opera
   if (!alive.is_empty()) all.push_back(alive);
   all.insert(all.end(), operands.begin(), operands.end());
   return all;
+}
+
+Program with_batched_outputs(const BatchedProgram& batched, const std::vector<bool>& wanted,
+                             std::int64_t size) {
+  static const Primitive& broadcast = standard_primitives().find("broadcast_in_dim");
+  const Program& program = batched.program;
+  Builder builder;
+  std::vector<Slot> outputs = builder.append_program(program, builder.add_inputs_of(program));
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    if (!wanted[k] || batched.output_batched[k]) continue;
+    Shape shape = builder.type(outputs[k]).shape;
+    const Shape axes = iota_shape(shape.size(), 1);
+    shape.insert(shape.begin(), size);
+    outputs[k] = builder.append(broadcast, {{"shape", {shape}}, {"axes", {axes}}}, {outputs[k]},
+                                LocationScope::current(Location::current()));
+  }
+  return std::move(builder).finish(std::move(outputs), {program.name(), program.domain(), {}});
+}
+
+BatchedProgram batched_body(const Batching& at, const Program& body, std::vector<bool>& batched,
+                            std::size_t carries) {
+  // Nearly always right at once, so that nested loops are batched once each.
+  batched = with_dependent_carries(body, std::move(batched), carries);
+  const bool masked = !at.alive.is_empty();
+  for (;;) {
+    BatchedProgram inner = at.batch(body, batched, masked, nullptr);
+    bool grew = false;
+    std::vector<bool> wanted = inner.output_batched;
+    for (std::size_t i = 0; i < carries; ++i) {
+      if (inner.output_batched[i] && !batched[i]) batched[i] = grew = true;
+      wanted[i] = batched[i];
+    }
+    if (grew) continue;
+    inner.program = with_batched_outputs(inner, wanted, at.size);
+    if (masked) inner.program = mask_last(inner.program);
+    return {std::move(inner.program), std::move(wanted)};
+  }
 }
 
 Program mask_last(const Program& program) {

@@ -41,6 +41,8 @@ std::vector<bool> dependent_outputs(const Program& program, const std::vector<bo
 /// and the carries that come to depend on them.
 std::vector<bool> with_dependent_carries(const Program& body, std::vector<bool> inputs,
                                          std::size_t carries);
+/// Which outputs are zero where the inputs marked are.
+std::vector<bool> zero_outputs(const Program& program, const std::vector<bool>& inputs);
 /// The part of a program that needs no other inputs than those marked: marked inputs… ↦ the slots.
 Program restricted(const Program& program, const std::vector<bool>& inputs,
                    const std::vector<Slot>& outputs);
@@ -60,6 +62,13 @@ TensorList run_call(const Invocation& step, TensorList operands);
 
 /// The operands of a program that was batched, under a mask or not.
 std::vector<Tensor> with_mask(const Tensor& alive, std::span<const Tensor> operands);
+/// The program with the outputs marked repeated for each lane where they are the same for all.
+Program with_batched_outputs(const BatchedProgram& batched, const std::vector<bool>& wanted,
+                             std::int64_t size);
+/// The body of a loop for many lanes. Carries whose results are batched are batched from the start;
+/// these are marked in `batched`, which comes back so. With a mask, that is the last input.
+BatchedProgram batched_body(const Batching& at, const Program& body, std::vector<bool>& batched,
+                            std::size_t carries);
 /// A program whose first input is the mask, with the mask last: among what the closure held.
 Program mask_last(const Program& program);
 /// a where the lane's condition holds, else b: condition bool [size], a and b batched or the same

@@ -105,6 +105,11 @@ Primitive reduction(const char* name, DtypeSet dtypes) {
           .attributes = {{"axes", Kind::shape}},
           .dtypes = dtypes,
           .type = reduced_type,
+          .batch =
+              [](const Batching& at) {
+                const Shape axes = past_lanes(at.attributes.shape("axes"));
+                return applied(at, with(at, "axes", {axes}), at.x);
+              },
           .shapes = "s → s without axes"};
 }
 
@@ -154,6 +159,7 @@ void add_reduction_primitives(PrimitiveTable& table) {
                      return std::vector{i64[shape]};
                    },
                .no_derivative = "a position is an integer",
+               .batch = batch_along_axis,
                .cost_factor = 1,
                .shapes = "s → i64 s without axis"});
   }

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include <hom/core/batched_program.h>
 #include <hom/core/operations/broadcasting.h>
 #include <hom/core/operations/elementwise.h>
+#include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>
 
 namespace hom {
@@ -116,6 +118,22 @@ std::vector<TensorType> result_types(const Primitive& primitive, const Attribute
   return results;
 }
 
+bool is_zero_by_linearity(const Primitive& primitive, std::span<const TensorType> operands,
+                          const std::vector<bool>& zero) {
+  // What a program inside does with zeros is not known here.
+  if (!primitive.transpose || primitive.run) return false;
+  bool any = false;
+  bool all = true;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i].dtype.is_float()) continue;
+    any = any || zero[i];
+    all = all && zero[i];
+  }
+  const std::string& name = primitive.name;
+  const bool is_product = name == "mul" || name == "scale" || name == "dot_general";
+  return any && (all || is_product || (name == "div" && zero[0]));
+}
+
 std::string list_types(std::span<const TensorType> types) {
   std::string text;
   for (std::size_t i = 0; i < types.size(); ++i) {
@@ -199,6 +217,86 @@ std::optional<Slot> operand_of(const Builder& builder, Slot slot, const std::str
 bool is_zero(const Tensor& x) {
   Capture* capture = Capture::of(x);
   return capture && capture->builder().is_zero(x.slot());
+}
+
+Tensor repeated_for_lanes(const Tensor& x, std::int64_t size) {
+  const Shape shape = x.shape();
+  return broadcast_in_dim(x, with_lanes(size, shape), iota_shape(shape.size(), 1));
+}
+
+Tensor Batching::lifted(std::size_t operand) const {
+  return batched[operand] ? x[operand] : repeated_for_lanes(x[operand], size);
+}
+
+std::vector<Tensor> applied(const Batching& at, const Attributes& attributes,
+                            std::span<const Tensor> operands) {
+  const TensorList results = apply(at.primitive, attributes, operands, at.at);
+  return {results.begin(), results.end()};
+}
+
+std::vector<Tensor> applied(const Batching& at, std::span<const Tensor> operands) {
+  return applied(at, at.attributes, operands);
+}
+
+Attributes with(const Batching& at, std::string_view name, Attribute value) {
+  Attributes attributes = at.attributes;
+  attributes.set(name, std::move(value));
+  return attributes;
+}
+
+std::vector<Tensor> all_lifted(const Batching& at) {
+  std::vector<Tensor> operands;
+  for (std::size_t i = 0; i < at.x.size(); ++i) operands.push_back(at.lifted(i));
+  return operands;
+}
+
+std::vector<Tensor> batch_elementwise(const Batching& at) { return applied(at, all_lifted(at)); }
+
+std::vector<Tensor> batch_along_axis(const Batching& at) {
+  return applied(at, with(at, "axis", {at.attributes.integer("axis") + 1}), all_lifted(at));
+}
+
+Shape past_lanes(const Shape& axes) {
+  Shape moved;
+  for (std::int64_t axis : axes) moved.push_back(axis + 1);
+  return moved;
+}
+
+Shape with_lanes(std::int64_t first, const Shape& list) {
+  Shape all{first};
+  all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+Tensor lane_column(const Tensor& x, std::int64_t rank) {
+  Shape shape(static_cast<std::size_t>(rank) + 1, 1);
+  shape[0] = x.shape()[0];
+  return reshape(x, shape);
+}
+
+Batching with_operands(const Batching& at, std::span<const Tensor> x, const Tensor& alive) {
+  return {at.primitive,    at.attributes, x,     at.batched, at.types,
+          at.result_types, at.size,       alive, at.at,      at.batch};
+}
+
+BatchRule sparing(std::size_t operand, bool (*may_raise)(const Batching&), BatchRule rule) {
+  return [operand, may_raise, rule = std::move(rule)](const Batching& at) {
+    std::vector<Tensor> x(at.x.begin(), at.x.end());
+    if (!at.alive.is_empty() && may_raise(at)) {
+      const Tensor alive =
+          at.batched[operand] ? lane_column(at.alive, at.types[operand].rank()) : any_of(at.alive);
+      x[operand] = where(alive, x[operand], 0);
+    }
+    const bool any = std::find(at.batched.begin(), at.batched.end(), true) != at.batched.end();
+    return any ? rule(with_operands(at, x, at.alive)) : applied(at, x);
+  };
+}
+
+Shape inverse(const Shape& permutation) {
+  Shape result(permutation.size());
+  for (std::size_t i = 0; i < permutation.size(); ++i)
+    result[static_cast<std::size_t>(permutation[i])] = static_cast<std::int64_t>(i);
+  return result;
 }
 
 bool is_inside(std::int64_t start, std::int64_t size, std::int64_t step, std::int64_t extent) {

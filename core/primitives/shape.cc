@@ -95,13 +95,6 @@ Shape composed(const Shape& outer, const Shape& inner) {
   return result;
 }
 
-Shape inverse(const Shape& permutation) {
-  Shape result(permutation.size());
-  for (std::size_t i = 0; i < permutation.size(); ++i)
-    result[static_cast<std::size_t>(permutation[i])] = static_cast<std::int64_t>(i);
-  return result;
-}
-
 /// The literal with the result's shape, for primitives that only move elements.
 std::optional<Slot> moved_literal(const Simplifying& at) {
   const Attribute* value = at.builder.literal(at.operands[0]);
@@ -241,6 +234,35 @@ void transpose_concat(const Transposing& at) {
   }
 }
 
+/// The batch rule of primitives whose attributes list something for each axis: the lanes come
+/// first, with this entry in each list.
+BatchRule with_entries(
+    std::initializer_list<std::pair<const char*, std::int64_t (*)(const Batching&)>> entries) {
+  return [entries = std::vector(entries)](const Batching& at) {
+    Attributes attributes = at.attributes;
+    for (const auto& [name, entry] : entries)
+      attributes.set(name, {with_lanes(entry(at), at.attributes.shape(name))});
+    return applied(at, attributes, all_lifted(at));
+  };
+}
+
+std::int64_t none(const Batching&) { return 0; }
+std::int64_t one(const Batching&) { return 1; }
+std::int64_t lanes(const Batching& at) { return at.size; }
+
+/// A value for each lane takes the places of padding by 0.
+std::vector<Tensor> batch_pad(const Batching& at) {
+  const auto padded = [&](const Tensor& x, const Operand& value) {
+    const auto lists = [&](const char* name) { return with_lanes(0, at.attributes.shape(name)); };
+    return pad(x, value, lists("low"), lists("high"), lists("interior"));
+  };
+  const Tensor x = at.lifted(0);
+  if (!at.batched[1]) return {padded(x, at.x[1])};
+  const Tensor inside = padded(full(x.shape(), true), false);
+  return {where(inside, padded(x, zeros({}, x.dtype())),
+                lane_column(at.x[1], at.result_types[0].rank()))};
+}
+
 }  // namespace
 
 void add_shape_primitives(PrimitiveTable& table) {
@@ -250,6 +272,12 @@ void add_shape_primitives(PrimitiveTable& table) {
              .simplify = simplify_broadcast,
              .derivative = linear_in(1),
              .transpose = transpose_broadcast,
+             .batch =
+                 [](const Batching& at) {
+                   const Shape axes = with_lanes(0, past_lanes(at.attributes.shape("axes")));
+                   const Shape shape = with_lanes(at.size, at.attributes.shape("shape"));
+                   return std::vector{broadcast_in_dim(at.x[0], shape, axes)};
+                 },
              .shapes = "s → shape",
              .formula = "broadcast_in_dim dx"});
   table.add(
@@ -259,6 +287,7 @@ void add_shape_primitives(PrimitiveTable& table) {
        .simplify = simplify_reshape,
        .derivative = linear_in(1),
        .transpose = [](const Transposing& at) { at.add(0, reshape(at.ct[0], at.types[0].shape)); },
+       .batch = with_entries({{"shape", lanes}}),
        .shapes = "s → shape",
        .formula = "reshape dx"});
   table.add({.name = "transpose",
@@ -269,6 +298,11 @@ void add_shape_primitives(PrimitiveTable& table) {
              .transpose =
                  [](const Transposing& at) {
                    at.add(0, transpose(at.ct[0], inverse(at.attributes.shape("permutation"))));
+                 },
+             .batch =
+                 [](const Batching& at) {
+                   const Shape& permutation = at.attributes.shape("permutation");
+                   return std::vector{transpose(at.x[0], with_lanes(0, past_lanes(permutation)))};
                  },
              .shapes = "s → s permuted",
              .formula = "transpose dx"});
@@ -284,6 +318,7 @@ void add_shape_primitives(PrimitiveTable& table) {
                        update_slice(at.accumulator(0), at.ct[0], at.attributes.shape("start"),
                                     at.attributes.shape("step"), Combine::add);
                  },
+             .batch = with_entries({{"start", none}, {"size", lanes}, {"step", one}}),
              .shapes = "s → size",
              .formula = "slice dx"});
   table.add({.name = "pad",
@@ -293,6 +328,7 @@ void add_shape_primitives(PrimitiveTable& table) {
              .type = pad_type,
              .derivative = linear_in(2),
              .transpose = transpose_pad,
+             .batch = batch_pad,
              .cost_factor = 6,
              .shapes = "s, [] → low + s + interior + high",
              .formula = "pad dx"});
@@ -302,6 +338,7 @@ void add_shape_primitives(PrimitiveTable& table) {
              .type = concat_type,
              .derivative = linear_in(SIZE_MAX),
              .transpose = transpose_concat,
+             .batch = batch_along_axis,
              .shapes = "s… → s joined along axis",
              .formula = "concat dx…"});
 }

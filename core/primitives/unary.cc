@@ -73,7 +73,11 @@ std::optional<Slot> idempotent(const Simplifying& at) {
 }
 
 Primitive unary(const char* name, DtypeSet dtypes) {
-  return {.name = name, .dtypes = dtypes, .type = same_type, .shapes = "s → s"};
+  return {.name = name,
+          .dtypes = dtypes,
+          .type = same_type,
+          .batch = batch_elementwise,
+          .shapes = "s → s"};
 }
 
 Primitive flat(const char* name, DtypeSet dtypes) {
@@ -121,6 +125,7 @@ void add_unary_primitives(PrimitiveTable& table) {
        .type =
            [](const Typing& typing) { return std::vector{bool_[elementwise_type(typing).shape]}; },
        .no_derivative = "the result is bool",
+       .batch = batch_elementwise,
        .cost_factor = 1,
        .shapes = "s → bool s"});
   table.add(
@@ -130,6 +135,7 @@ void add_unary_primitives(PrimitiveTable& table) {
        .simplify =
            [](const Simplifying& at) { return operand_of(at.builder, at.operands[0], "not"); },
        .no_derivative = "bits do not vary",
+       .batch = batch_elementwise,
        .cost_factor = 1,
        .shapes = "s → s"});
 
@@ -154,6 +160,7 @@ void add_unary_primitives(PrimitiveTable& table) {
                      at.not_linear("a conversion from " + to_string(at.types[0].dtype) + " rounds");
                    at.add(0, convert(at.ct[0], at.types[0].dtype));
                  },
+             .batch = batch_elementwise,
              .shapes = "s → s",
              .formula = "convert dx (floats)"});
   table.add({.name = "bitcast",
@@ -171,11 +178,13 @@ void add_unary_primitives(PrimitiveTable& table) {
                    return std::vector{to[from.shape]};
                  },
              .no_derivative = "bits do not vary smoothly; convert keeps the value",
+             .batch = batch_elementwise,
              .cost_factor = 1,
              .shapes = "s → s"});
   table.add({.name = "stop_gradient",
              .type = [](const Typing& typing) { return std::vector{typing.operands[0]}; },
              .derivative = [](const Linearizing&) { return std::vector<Tensor>(1); },
+             .batch = batch_elementwise,
              .cost_factor = 2,
              .shapes = "s → s",
              .formula = "0, by definition"});

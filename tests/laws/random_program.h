@@ -93,9 +93,12 @@ struct StepSketch {
 
 /// A step of `primitive` on `data` (leaves: which makes `data`), with attributes that type; nothing
 /// where this draw does not fit. Throws where the primitive has no rule here: a new primitive needs
-/// one. `call` and `cond` are drawn by `random_program` only.
+/// one. Primitives with programs inside are drawn by `random_program` only.
 std::optional<StepSketch> random_step(const Primitive& primitive, const TensorType& data,
                                       Domain domain, Choices& choices);
+
+/// Whether it does nothing but raise when it runs, so that it is never drawn.
+bool only_raises(const Primitive& primitive);
 
 /// Whether a step has derivatives of every order in a neighbourhood of these operands.
 bool is_smooth_at(const Primitive& primitive, const Attributes& attributes,
@@ -145,7 +148,7 @@ struct Wish {
   std::vector<Tensor> inputs = {};
   /// No step makes a tensor larger than this out of smaller ones.
   std::int64_t max_size = 100;
-  /// Bodies of `call` and `cond` nest as deep as this.
+  /// Bodies of primitives with programs inside nest as deep as this.
   int depth = 2;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
 
 #include <hom/tests/laws/random_program.h>
 
@@ -63,6 +64,60 @@ bool all_apart(std::vector<double> values, const std::vector<double>& others) {
                             [](double a, double b) { return !apart(a, b); }) == values.end();
 }
 
+/// The results, unless a step is not smooth at the values that it has in the run.
+std::optional<std::vector<Tensor>> smooth_run(const Program& program, std::vector<Tensor> inputs) {
+  std::vector<Tensor> values(program.slot_count());
+  for (std::size_t i = 0; i < inputs.size(); ++i) values[program.inputs()[i]] = inputs[i];
+  for (std::size_t i = 0; i < program.step_count(); ++i) {
+    const Step step = program.step(i);
+    std::vector<Tensor> x;
+    for (Slot slot : step.operands) x.push_back(values[slot]);
+    TensorList results;
+    if (step.primitive.name == "captured") {
+      results.push_back(
+          program.captured()[static_cast<std::size_t>(step.attributes.integer("index"))]);
+    } else {
+      if (!is_smooth_at(step.primitive, step.attributes, x)) return std::nullopt;
+      results = apply(step.primitive, step.attributes, x, step.at);
+    }
+    for (std::uint32_t r = 0; r < step.result_count; ++r)
+      values[step.first_result + r] = results[r];
+  }
+  std::vector<Tensor> outputs;
+  for (Slot slot : program.outputs()) outputs.push_back(values[slot]);
+  return outputs;
+}
+
+bool scan_is_smooth(const Attributes& attributes, std::span<const Tensor> x) {
+  const std::int64_t length = attributes.integer("length");
+  const std::int64_t carries = attributes.integer("carries");
+  const std::int64_t scanned = attributes.integer("scanned");
+  std::vector<Tensor> now(x.begin(), x.end());
+  for (std::int64_t n = 0; n < length; ++n) {
+    for (std::int64_t k = carries; k < carries + scanned; ++k) {
+      now[static_cast<std::size_t>(k)] =
+          x[static_cast<std::size_t>(k)](attributes.boolean("reverse") ? length - 1 - n : n);
+    }
+    const auto next = smooth_run(*attributes.program("body"), now);
+    if (!next) return false;
+    std::copy_n(next->begin(), carries, now.begin());
+  }
+  return true;
+}
+
+bool while_is_smooth(const Attributes& attributes, std::span<const Tensor> x) {
+  std::vector<Tensor> now(x.begin(), x.end());
+  for (std::int64_t n = 0; n != attributes.integer("bound"); ++n) {
+    const auto more = smooth_run(*attributes.program("condition"), now);
+    if (!more) return false;
+    if (!more->front().item<bool>()) break;
+    const auto next = smooth_run(*attributes.program("body"), now);
+    if (!next) return false;
+    std::copy(next->begin(), next->end(), now.begin());
+  }
+  return true;
+}
+
 }  // namespace
 
 bool is_smooth_at(const Primitive& p, const Attributes& attributes, std::span<const Tensor> x) {
@@ -74,6 +129,14 @@ bool is_smooth_at(const Primitive& p, const Attributes& attributes, std::span<co
     return std::any_of(names.begin(), names.end(), [&](const char* one) { return name == one; });
   };
   const auto shaped = [&](const char* attribute) { return attributes.shape(attribute); };
+  if (attributes.has("program"))
+    return smooth_run(*attributes.program("program"), {x.begin(), x.end()}).has_value();
+  if (name == "cond") {
+    const char* branch = x[0].item<bool>() ? "then" : "otherwise";
+    return smooth_run(*attributes.program(branch), {x.begin() + 1, x.end()}).has_value();
+  }
+  if (name == "scan") return scan_is_smooth(attributes, x);
+  if (name == "while") return while_is_smooth(attributes, x);
   if (is({"abs", "sign"})) return all(x[0], [](double v) { return std::abs(v) > margin; });
   if (is({"floor", "ceil"})) return all(x[0], far_from_integer);
   if (name == "round") return all(x[0], [](double v) { return far_from_integer(v + 0.5); });

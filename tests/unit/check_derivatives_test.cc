@@ -1,12 +1,10 @@
 // tests/unit/check_derivatives_test.cc -- right rules pass, planted wrong ones are found and named,
 // kinks are no mistakes
-#include <hom/categories/check_derivatives.h>
 
 #include <map>
 
 #include <gtest/gtest.h>
 
-#include <hom/categories/custom_rules.h>
 #include <hom/hom.h>
 
 namespace hom {

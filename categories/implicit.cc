@@ -1,0 +1,164 @@
+// categories/implicit.cc -- the rule of an implicit function, and the linear solve in it
+#include <hom/categories/implicit.h>
+
+#include <limits>
+
+#include <hom/categories/batch.h>
+#include <hom/core/operations/functions.h>
+#include <hom/core/operations/indexing.h>
+#include <hom/core/operations/reductions.h>
+#include <hom/core/operations/shaping.h>
+
+namespace hom::detail {
+namespace {
+
+/// A⁻¹ b for A [n, n] and b [n]: Gauss-Jordan elimination with partial pivoting, one iteration for
+/// each column, on A and b side by side.
+Tensor eliminated(const Tensor& a, const Tensor& b) {
+  const std::int64_t n = b.shape()[0];
+  const Tensor rows = hom::arange(n);
+  const auto step = [&](const Tensor& k, const Tensor& m) {
+    const Tensor column = take(m, k, 1);
+    const Tensor size = where(rows < k, -1.0, abs(column));
+    const Tensor pivot = argmax(size, 0);
+    const Tensor swapped = take(m, where(rows == k, pivot, where(rows == pivot, k, rows)), 0);
+    const Tensor row = take(swapped, k, 0);
+    const Tensor scaled = row / take(row, k, 0);
+    const Tensor factors = where(rows == k, 0.0, take(swapped, k, 1));
+    const Tensor rest = swapped - outer(factors, scaled);
+    return where(expand_dims(rows == k, 1), expand_dims(scaled, 0), rest);
+  };
+  const Tensor both = concat({a, expand_dims(b, 1)}, 1);
+  return fori_loop(0, n, step, both)(all, n);
+}
+
+/// The same as a step that knows its transpose: A⁻ᵀ.
+Tensor solved(const Tensor& a, const Tensor& b, const Location& at) {
+  return custom_linear(
+      eliminated, [](const Tensor& m, const Tensor& ct) { return eliminated(transpose(m), ct); },
+      at)(a, b);
+}
+
+std::vector<Tensor> inputs_of_types(Capture& capture, std::span<const TensorType> types) {
+  std::vector<Tensor> inputs;
+  for (const TensorType& type : types)
+    inputs.push_back(capture.input(type, "x" + std::to_string(inputs.size())));
+  return inputs;
+}
+
+/// The leaves one after the other, as one vector, and back.
+Tensor flattened(const std::vector<Tensor>& parts, const Location& at) {
+  std::vector<Tensor> vectors;
+  for (const Tensor& x : parts) vectors.push_back(ravel(Operand(x, at)));
+  return concat(vectors, 0, at);
+}
+
+std::vector<Tensor> unflattened(const Tensor& vector, std::span<const TensorType> types) {
+  std::vector<Tensor> parts;
+  std::int64_t start = 0;
+  for (const TensorType& type : types) {
+    parts.push_back(reshape(slice(vector, {start}, {type.size()}, {1}), type.shape));
+    start += type.size();
+  }
+  return parts;
+}
+
+template <class T>
+void append(std::vector<T>& list, std::span<const T> more) {
+  list.insert(list.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+Program implicit_rule(const Program& residual, std::size_t unknowns, std::size_t arguments,
+                      const Location& at) {
+  const std::vector<TensorType> types = residual.input_types();
+  const std::span<const TensorType> all(types);
+  const std::span<const TensorType> x_types = all.first(unknowns);
+  const std::span<const TensorType> argument_types = all.subspan(unknowns, arguments);
+  const std::span<const TensorType> closure_types = all.subspan(unknowns + arguments);
+  for (const TensorType& type : x_types) {
+    require(type.dtype.is_float() && type.dtype == x_types[0].dtype, at, [&] {
+      return Complaint{"implicit: the solution has a leaf " + to_string(type) +
+                           ", and all of its leaves are floats of one dtype",
+                       "convert with astype inside solve"};
+    });
+  }
+  // ∂residual/∂x and ∂residual/∂θ apart; what they share of the residual is recorded once.
+  std::vector<bool> in_unknowns(types.size(), false);
+  std::vector<bool> in_arguments(types.size(), false);
+  std::fill_n(in_unknowns.begin(), unknowns, true);
+  std::fill_n(in_arguments.begin() + static_cast<std::ptrdiff_t>(unknowns), arguments, true);
+  const std::vector<bool> wanted(residual.outputs().size(), true);
+  const Linearization by_unknowns = linearize(residual, in_unknowns, &wanted);
+  const Linearization by_arguments = linearize(residual, in_arguments, &wanted);
+
+  Capture capture(at);
+  const LocationScope line(at);
+  std::vector<TensorType> input_types(argument_types.begin(), argument_types.end());
+  append(input_types, x_types);
+  for (const TensorType& type : argument_types) {
+    if (type.dtype.is_float()) input_types.push_back(type);
+  }
+  append(input_types, closure_types);
+  const std::vector<Tensor> inputs = inputs_of_types(capture, input_types);
+  const std::span<const Tensor> given(inputs);
+  const auto x = given.subspan(arguments, unknowns);
+  const auto tangents = given.subspan(arguments + unknowns,
+                                      inputs.size() - arguments - unknowns - closure_types.size());
+
+  std::vector<Tensor> operands(x.begin(), x.end());
+  append(operands, given.first(arguments));
+  append(operands, given.last(closure_types.size()));
+  const auto residuals_of = [&](const Linearization& lin) -> std::vector<Tensor> {
+    const std::vector<Tensor> primal = apply(lin.primal, operands, at);
+    return {primal.begin() + static_cast<std::ptrdiff_t>(residual.outputs().size()), primal.end()};
+  };
+
+  // ∂residual/∂θ · dθ
+  std::vector<Tensor> linear = residuals_of(by_arguments);
+  append(linear, tangents);
+  const Tensor right = flattened(apply(by_arguments.linear, linear, at), at);
+
+  // The columns of ∂residual/∂x: its action on all unit vectors at once.
+  const std::vector<Tensor> residuals = residuals_of(by_unknowns);
+  const TensorType vector{x_types[0].dtype, right.shape()};
+  const Program action = [&] {
+    Capture inner(at);
+    std::vector<TensorType> inner_types;
+    for (const Tensor& r : residuals) inner_types.push_back(r.type());
+    inner_types.push_back(vector);
+    std::vector<Tensor> symbols = inputs_of_types(inner, inner_types);
+    const std::vector<Tensor> parts = unflattened(symbols.back(), x_types);
+    symbols.pop_back();
+    append(symbols, std::span<const Tensor>(parts));
+    const Tensor result = flattened(apply(by_unknowns.linear, symbols, at), at);
+    return inner.finish({&result, 1}, {}, at).program;
+  }();
+  const std::int64_t n = vector.shape[0];
+  std::vector<bool> batched(residuals.size(), false);
+  batched.push_back(true);
+  const std::vector<bool> yes{true};
+  std::vector<Tensor> basis = residuals;
+  basis.push_back(eye(n, vector.dtype, at));
+  const Tensor columns = apply(batch(action, batched, n, false, &yes).program, basis, at)[0];
+
+  const Tensor dx = -solved(transpose(columns), right, at);
+  return capture.finish(unflattened(dx, x_types), {"implicit_rule", {}, {}}, at).program;
+}
+
+Tensor largest_change(const std::vector<Tensor>& before, const std::vector<Tensor>& after,
+                      const Location& at) {
+  Tensor largest = full({}, 0.0, f64, at);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const Tensor change = abs(Operand(after[i], at) - Operand(before[i], at));
+    largest = maximum(Operand(largest, at), Operand(max_or(change, 0.0).astype(f64, at), at));
+  }
+  return largest;
+}
+
+Tensor infinite(const Location& at) {
+  return full({}, std::numeric_limits<double>::infinity(), f64, at);
+}
+
+}  // namespace hom::detail
