@@ -254,6 +254,31 @@ TEST(Update, positions_outside_are_dropped_or_clipped_or_raise) {
   }
 }
 
+TEST(Update, of_many_lanes_is_an_update_of_each) {
+  constexpr std::int64_t lanes = 3;
+  std::vector<Kind> kinds = kinds_that_leave();
+  for (Kind& each : inside_kinds()) kinds.push_back(std::move(each));
+  for (const Kind& kind : kinds) {
+    const TensorType type = f64[{2, 3, 4}];
+    const Tensor many = sin(reshape(arange(lanes * 24).astype(f64), {lanes, 2, 3, 4}));
+    const Shape shape = kind.read(block(), Bounds::drop).shape();
+    Shape all_shape{lanes};
+    all_shape.insert(all_shape.end(), shape.begin(), shape.end());
+    const Tensor values_of_many =
+        cos(reshape(arange(element_count(all_shape)).astype(f64), all_shape));
+    for (const Combine combine : every_combine) {
+      const auto f = [&](Tensor t, Tensor u) { return kind.update(t, combine, u, Bounds::drop); };
+      const BatchedProgram all = batch(program(f, type, f64[shape]), {true, true}, lanes);
+      const Tensor got =
+          apply(all.program, std::vector{many, values_of_many}, Location::current())[0];
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        EXPECT_TRUE(array_equal(got(lane), f(many(lane), values_of_many(lane))))
+            << kind.name << ", " << static_cast<int>(combine);
+      }
+    }
+  }
+}
+
 TEST(Update, works_on_no_elements_and_on_one) {
   const Tensor none = zeros({0});
   EXPECT_EQ(none.at(all).set(1.0).size(), 0);
