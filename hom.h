@@ -4,6 +4,7 @@
 #define HOM_VERSION "0.1.0"
 
 #include <hom/categories/batch.h>
+#include <hom/categories/check_derivatives.h>
 #include <hom/categories/cost.h>
 #include <hom/categories/custom_rules.h>
 #include <hom/categories/derivative.h>
@@ -22,6 +23,7 @@
 #include <hom/core/operations/random.h>
 #include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>
+#include <hom/core/operations/update.h>
 #include <hom/core/parameters.h>
 #include <hom/core/product.h>
 #include <hom/core/text.h>

@@ -32,6 +32,16 @@ List made_at(const Location& at, List results) {
   return results;
 }
 
+TensorList apply_at_once(const Primitive& primitive, const Attributes& attributes,
+                         TensorList operands, const Location& at) {
+  const LocationScope line(at);
+  SmallVector<TensorType, 4> types;
+  for (const Tensor& operand : operands) types.push_back(operand.array(at).type);
+  const std::vector<TensorType> results =
+      result_types(primitive, attributes, {types.data(), types.size()}, at);
+  return made_at(at, execute(Invocation{primitive, attributes, results, at}, std::move(operands)));
+}
+
 }  // namespace
 
 Capture::Capture(const Location& at) : id_(next_capture_id++), at_(at), enclosing_(innermost) {
@@ -122,13 +132,7 @@ TensorList apply(const Primitive& primitive, const Attributes& attributes,
   bool symbolic = operands.empty() && innermost != nullptr;
   for (const Tensor& operand : operands) symbolic = symbolic || !operand.is_concrete();
   if (!symbolic) {
-    const LocationScope line(at);
-    SmallVector<TensorType, 4> types;
-    for (const Tensor& operand : operands) types.push_back(operand.array(at).type);
-    const std::vector<TensorType> results =
-        result_types(primitive, attributes, {types.data(), types.size()}, at);
-    return made_at(at, execute(Invocation{primitive, attributes, results, at},
-                               TensorList(operands.begin(), operands.end())));
+    return apply_at_once(primitive, attributes, TensorList(operands.begin(), operands.end()), at);
   }
   if (!innermost) {
     for (const Tensor& operand : operands)
@@ -149,6 +153,15 @@ TensorList apply(const Primitive& primitive, const Attributes& attributes,
       results.push_back(capture.symbol(first + r, at));
   }
   return results;
+}
+
+TensorList apply_in_place(const Primitive& primitive, const Attributes& attributes,
+                          TensorList operands, const Location& given) {
+  const bool concrete = std::all_of(operands.begin(), operands.end(),
+                                    [](const Tensor& x) { return x.is_concrete(); });
+  if (!concrete || operands.empty())
+    return apply(primitive, attributes, {operands.data(), operands.size()}, given);
+  return apply_at_once(primitive, attributes, std::move(operands), LocationScope::current(given));
 }
 
 Tensor apply_one(const Primitive& primitive, const Attributes& attributes,

@@ -62,6 +62,10 @@ TensorList apply(const Primitive& primitive, const Attributes& attributes,
 /// The same for a primitive with one result.
 Tensor apply_one(const Primitive& primitive, const Attributes& attributes,
                  std::initializer_list<Tensor> operands, const Location& at);
+/// The same with operands that are given away: a concrete one that nobody else holds may be
+/// overwritten.
+TensorList apply_in_place(const Primitive& primitive, const Attributes& attributes,
+                          TensorList operands, const Location& at);
 
 /// Applies a program: evaluates it on concrete inputs, otherwise appends its steps to the capture
 /// in progress.

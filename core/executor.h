@@ -63,9 +63,15 @@ class Evaluation {
   std::vector<Tensor> operator()(std::vector<Tensor> inputs, const Location& at) const;
 
  private:
+  /// Finds the views of a tensor that are still needed when an update overwrites it: a copy of such
+  /// a view is less than a copy of the whole tensor.
+  void find_detached();
+
   const Program& program_;
   /// For each mention of a slot as an operand, whether it is the last one.
   std::vector<bool> dies_;
+  /// For each step, whether its result is copied so that it shares no memory; empty where none is.
+  std::vector<bool> detached_;
 };
 
 /// The same for one call.

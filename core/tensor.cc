@@ -87,19 +87,26 @@ const Array& Tensor::array(const Location& at) const {
        at);
 }
 
-Tensor row_major(const Tensor& x) {
+Tensor copy(const Tensor& x) {
   const Array& source = x.array();
-  if (source.is_row_major()) return x;
   auto copy = Array::allocate(source.type);
   const std::size_t size = source.type.dtype.size();
   std::byte* to = copy->buffer->data();
   const std::byte* from = source.buffer->data();
+  if (source.is_row_major()) {
+    if (copy->buffer->bytes() > 0)
+      std::memcpy(to, from + source.offset * static_cast<std::int64_t>(size),
+                  copy->buffer->bytes());
+    return Tensor(std::move(copy), x.location());
+  }
   for_each_position(source, [&](std::int64_t position) {
     std::memcpy(to, from + position * static_cast<std::int64_t>(size), size);
     to += size;
   });
-  return Tensor(std::move(copy));
+  return Tensor(std::move(copy), x.location());
 }
+
+Tensor row_major(const Tensor& x) { return x.array().is_row_major() ? x : copy(x); }
 
 Tensor tensor_from_bytes(const void* bytes, const TensorType& type) {
   auto array = Array::allocate(type);

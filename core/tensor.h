@@ -60,7 +60,14 @@ struct Array {
 
 class Operand;
 class Index;
+class Elements;
+class VariableElements;
 struct Attribute;
+
+namespace detail {
+/// Stands for an index that is not given.
+const Index& no_index();
+}  // namespace detail
 
 /// A plain immutable value with O(1) copies. It is *concrete* (an array), *symbolic* (a slot of a
 /// program that is being captured), or *empty* (default-constructed; any use of it is an error).
@@ -104,8 +111,10 @@ class Tensor {
 
   Tensor astype(Dtype dtype, const Location& at = Location::current()) const;
   /// NumPy-like indexing: integers (negative from the end), `Range{start, stop, step}`, `all`,
-  /// `ellipsis`, `newaxis`. Overloads rather than a pack, so that an error names the line of the
-  /// call.
+  /// `ellipsis`, `newaxis`, and integer tensors, which broadcast together and whose axes take the
+  /// place of the axes that they index, or stand in front where other indices are between them.
+  /// Elements of an integer tensor count from 0 (see `gather`); one outside raises. Overloads
+  /// rather than a pack, so that an error names the line of the call.
   Tensor operator()(const Index& a) const;
   Tensor operator()(const Index& a, const Index& b) const;
   Tensor operator()(const Index& a, const Index& b, const Index& c) const;
@@ -115,6 +124,17 @@ class Tensor {
   Tensor operator()(const Index& a, const Index& b, const Index& c, const Index& d, const Index& e,
                     const Index& f) const;
   Tensor operator[](const Index& index) const;
+  /// The elements that x(i…) reads, to be replaced: `x.at(i).set(v)`, and of a variable also
+  /// `x.at(i) = v` (operations/update.h). A bool tensor of x's leading shape is an index too.
+  Elements at(const Index& a, const Index& b = detail::no_index(),
+              const Index& c = detail::no_index(), const Index& d = detail::no_index(),
+              const Index& e = detail::no_index(), const Index& f = detail::no_index()) const&;
+  Elements at(const Index& a, const Index& b = detail::no_index(),
+              const Index& c = detail::no_index(), const Index& d = detail::no_index(),
+              const Index& e = detail::no_index(), const Index& f = detail::no_index()) &&;
+  VariableElements at(const Index& a, const Index& b = detail::no_index(),
+                      const Index& c = detail::no_index(), const Index& d = detail::no_index(),
+                      const Index& e = detail::no_index(), const Index& f = detail::no_index()) &;
   /// Axes reversed.
   Tensor T(const Location& at = Location::current()) const;
 
@@ -127,8 +147,9 @@ class Tensor {
   template <class T>
   void operator=(const T&) && {
     static_assert(!std::same_as<T, T>,
-                  "hom: tensors are immutable, so an element of one cannot be assigned. Make a new "
-                  "tensor: x = update_slice(x, part, start, step), or x = scatter(...).");
+                  "hom: tensors are immutable, so x(0) is a value that cannot be assigned. To give "
+                  "the variable x a new tensor with that element replaced, write x.at(0) = value; "
+                  "x.at(0).set(value) is that tensor.");
   }
 
   Tensor& operator+=(const Operand& other) &;
@@ -223,7 +244,7 @@ inline constexpr NewAxis newaxis{};
 /// One index of `x(i, Range{1, 3}, all)`, with its line.
 class Index {
  public:
-  enum class Kind : std::uint8_t { at, range, ellipsis, newaxis };
+  enum class Kind : std::uint8_t { at, range, ellipsis, newaxis, computed, absent };
   template <std::integral I>
   Index(I position,
         const Location& at = Location::current())  // NOLINT(google-explicit-constructor)
@@ -233,18 +254,30 @@ class Index {
   Index(All, const Location& at = Location::current()) : kind_(Kind::range), at_(at) {}
   Index(Ellipsis, const Location& at = Location::current()) : kind_(Kind::ellipsis), at_(at) {}
   Index(NewAxis, const Location& at = Location::current()) : kind_(Kind::newaxis), at_(at) {}
+  /// Positions that are computed: an integer tensor, or a mask of truth values.
+  Index(const Tensor& positions, const Location& at = Location::current())
+      : kind_(Kind::computed), positions_(positions), at_(at) {}
+  static Index absent() {
+    Index none(all);
+    none.kind_ = Kind::absent;
+    return none;
+  }
 
   Kind kind() const { return kind_; }
   const Range& range() const { return range_; }
+  /// Where `computed`.
+  const Tensor& positions() const { return positions_; }
   const Location& at() const { return at_; }
 
  private:
   Kind kind_;
   Range range_ = {};
+  Tensor positions_ = {};
   Location at_;
 };
 
-/// Basic indexing (views, never copies): see `Tensor::operator()`.
+/// Indexing: see `Tensor::operator()`. Without tensors among the indices it is a view, never a
+/// copy.
 Tensor index(const Tensor& x, std::span<const Index> indices, const Location& at);
 
 /// A concrete tensor of rank 1, 2 or 3 from nested lists: `tensor({{1.0, 2.0}, {3.0, 4.0}})` is
@@ -278,6 +311,8 @@ bool array_equal(const Tensor& a, const Tensor& b, bool nan_equal = false,
 std::string to_string(const Tensor& x, std::int64_t limit = 200);
 std::ostream& operator<<(std::ostream& out, const Tensor& x);
 
+/// A row-major copy of `x`, which shares no memory with it.
+Tensor copy(const Tensor& x);
 /// A row-major copy of `x`, or `x` itself where it is row-major already.
 Tensor row_major(const Tensor& x);
 

@@ -21,11 +21,10 @@ int main() {
   std::cout << "shares storage   " << (shares ? "yes" : "no") << "\n";
 
   // Reading at computed positions, and writing: tensors are immutable, so a new one is returned.
-  std::cout << "take             " << take(x, tensor({2, 0}), 1) << "\n";
-  std::cout << "update_slice     "
-            << update_slice(x, tensor<std::int64_t>({{-1, -2}}), {0, 1}, {1, 2}) << "\n";
+  std::cout << "x(all, {2, 0})   " << x(all, tensor({2, 0})) << "\n";
+  std::cout << "x.at(0, 1).set   " << x.at(0, Range{1, 4, 2}).set(tensor({-1, -2})) << "\n";
 
   // Everything differentiates. The gradient of a read is an addition at the same place.
-  auto picked = [](Tensor v) { return sum(take(v, tensor({0, 2, 2}))) + 10.0 * v[1]; };
+  auto picked = [](Tensor v) { return sum(v(tensor({0, 2, 2}))) + 10.0 * v[1]; };
   std::cout << "gradient         " << grad(picked)(tensor({1.0, 2.0, 3.0, 4.0})) << "\n";
 }

@@ -1,4 +1,6 @@
 // backends/cpu/views.cc -- leaves, and the primitives that only change how elements are seen
+#include <cstring>
+
 #include <hom/backends/cpu/copy.h>
 #include <hom/backends/cpu/registration.h>
 
@@ -113,7 +115,14 @@ TensorList slice_kernel(const Invocation& step, TensorList operands) {
       if (type.shape[i] > 1) strides[i] *= stride[i];
     }
   }
-  return list_of(view(std::move(operands[0]), type, strides, offset));
+  Tensor region = view(std::move(operands[0]), type, strides, offset);
+  // A few elements are copied, which costs no more: they neither keep a large buffer alive nor
+  // stand in the way of an update of it.
+  constexpr std::size_t few_bytes = 16;
+  const std::size_t bytes = static_cast<std::size_t>(type.size()) * type.dtype.size();
+  if (bytes <= few_bytes && array_of(region).buffer->bytes() > few_bytes)
+    return list_of(row_major_copy(array_of(region)));
+  return list_of(std::move(region));
 }
 
 TensorList identity_kernel(const Invocation&, TensorList operands) { return operands; }

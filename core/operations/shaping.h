@@ -1,7 +1,7 @@
 // core/operations/shaping.h -- new tensors, and views and rearrangements of tensors
 //
-// Axes count from the end where negative. Views share storage: transpose, slice, broadcast, and
-// reshape where possible. Rearrangements take every dtype and keep it; an axis outside the rank, or
+// Axes count from the end where negative. Views share storage: transpose, slice (of more than 16
+// bytes), broadcast, and reshape where possible. Rearrangements take every dtype and keep it; an axis outside the rank, or
 // named twice, is an `Error`.
 //
 // The dtype where none is asked for: zeros, ones, linspace and eye make f64, as `0.0` in C++ is a

@@ -394,6 +394,31 @@ TEST(CostLaw, n_reads_of_single_elements_cost_n) {
   }
 }
 
+TEST(CostLaw, n_updates_and_their_gradient_cost_n) {
+  using Update = Tensor (*)(const Tensor&, std::int64_t);
+  const std::pair<const char*, Update> updates[] = {
+      {"set", [](const Tensor& x, std::int64_t i) { return x.at(i).set(2.0 * x(-1 - i)); }},
+      {"add", [](const Tensor& x, std::int64_t i) { return x.at(i).add(x(-1 - i)); }},
+      {"mul", [](const Tensor& x, std::int64_t i) { return x.at(i).mul(x(-1 - i)); }},
+      {"max", [](const Tensor& x, std::int64_t i) { return x.at(i).max(x(-1 - i)); }},
+      {"computed set", [](const Tensor& x, std::int64_t i) { return x.at(Tensor(i)).set(x(0)); }},
+      {"computed mul", [](const Tensor& x, std::int64_t i) { return x.at(Tensor(i)).mul(x(0)); }},
+      {"computed twice, add",
+       [](const Tensor& x, std::int64_t i) { return x.at(tensor({i, i})).add(x(Range{0, 2})); }}};
+  for (const auto& [name, update] : updates) {
+    const auto f = [update = update](Tensor x) {
+      for (std::int64_t i = 0; i < x.extent(0); ++i) x = update(x, i);
+      return sum(sin(x));
+    };
+    for (std::int64_t n : {100, 400}) {
+      const Tensor x = arange(n, f64) * 0.01;
+      const Program value = program(f, x);
+      EXPECT_LE(counted([&] { evaluate(value, {x}); }).written, 32 * n) << name << ", n = " << n;
+      EXPECT_LE(counted([&] { grad(f)(x); }).written, 128 * n) << name << ", n = " << n;
+    }
+  }
+}
+
 TEST(CostLaw, an_update_in_place_never_reaches_another_owner) {
   const Tensor x = tensor({1.0, 2.0, 3.0});
   const Tensor y = update_slice(x, full({1}, 5.0), {1}, {1}, Combine::add);

@@ -100,7 +100,10 @@ TEST(EagerViews, BroadcastTransposeSliceAndReshapeMatchLoops) {
       }
       const Tensor sliced =
           run("slice", {{"start", {start}}, {"size", {size}}, {"step", {step}}}, x);
-      EXPECT_EQ(sliced.array().buffer, x.array().buffer);
+      // A few elements are copied, so that they do not stand in the way of an update of x.
+      if (sliced.size() * static_cast<std::int64_t>(sizeof(T)) > 16) {
+        EXPECT_EQ(sliced.array().buffer, x.array().buffer);
+      }
       expect_elements<T>(sliced,
                          picked<T>(x, size,
                                    [&](const Shape& index) {
