@@ -89,6 +89,12 @@ Positions range(std::size_t start, std::size_t count) {
   return list;
 }
 
+Positions twice(const Environment& a) {
+  Positions list = range(0, a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) list.push_back(i);
+  return list;
+}
+
 std::string to_string(const Environment& a) {
   std::string text;
   for (const TensorType& type : a) text += (text.empty() ? "" : ", ") + hom::to_string(type);

@@ -93,6 +93,8 @@ Environment factors(const Environment& a, const Positions& positions);
 Environment product(const Environment& a, const Environment& b);
 /// start, start + 1, …, start + count − 1
 Positions range(std::size_t start, std::size_t count);
+/// All factors of a, and all of them again: what dup projects and jam injects.
+Positions twice(const Environment& a);
 /// `(f64[], f64[3])`
 std::string to_string(const Environment& a);
 
@@ -142,7 +144,7 @@ typename C::Arrow exr(const C& c, const Environment& a, const Environment& b) {
 /// a → a × a
 template <Cartesian C>
 typename C::Arrow dup(const C& c, const Environment& a) {
-  return c.fork(c.id(a), c.id(a));
+  return c.project(a, twice(a));
 }
 
 /// Throws `Error` at the user's line: the category has no arrow for the operation, because …

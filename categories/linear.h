@@ -48,7 +48,7 @@ typename K::Arrow inr(const K& k, const Environment& a, const Environment& b) {
 /// a × a → a, the sum
 template <LinearCategory K>
 typename K::Arrow jam(const K& k, const Environment& a) {
-  return k.join(k.id(a), k.id(a));
+  return k.inject(a, twice(a));
 }
 /// f + g = jam ∘ (f △ g)
 template <LinearCategory K>

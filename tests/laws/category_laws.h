@@ -95,6 +95,7 @@ std::string cartesian_laws(const C& c, const Arrows<C>& s, Choices& choices) {
                      both(s.a, s.b));
   check.expect_equal("(f △ g) . h = (f . h) △ (g . h)", c.compose(c.fork(s.g, c.id(b)), s.f),
                      c.fork(gf, s.f), s.a);
+  check.expect_equal("dup = id △ id", dup(c, a), c.fork(c.id(a), c.id(a)), s.a);
   check.expect_equal("f △ g = (f × g) . dup", c.compose(cross(c, s.f, gf), dup(c, a)), fork, s.a);
   check.expect_equal("(g × g′) . (f × f′) = (g . f) × (g′ . f′)",
                      c.compose(cross(c, s.g, s.f), cross(c, s.f, c.id(a))), cross(c, gf, s.f),
@@ -144,6 +145,7 @@ std::string coproduct_laws(const K& k, const Arrows<K>& s, Choices& choices) {
                      both(s.a, s.b));
   check.expect_equal("h . (f ▽ g) = (h . f) ▽ (h . g)", k.compose(s.h, join),
                      k.join(k.compose(s.h, s.g), k.compose(s.h, gf)), both(s.b, s.a));
+  check.expect_equal("jam = id ▽ id", jam(k, a), k.join(k.id(a), k.id(a)), both(s.a, s.a));
   check.expect_equal("f ▽ g = jam . (f × g)", k.compose(jam(k, k.codomain(s.g)), cross(k, s.g, gf)),
                      join, both(s.b, s.a));
   return check.wrong();
