@@ -77,7 +77,9 @@ using CartesianSubjects =
     testing::Types<Subject<Functions<Arrays>>, Subject<Programs>, Subject<GAD<Additive>>,
                    Subject<GAD<Matrices>>, Subject<GAD<Programs>>, Subject<GAD<Dual<Additive>>>,
                    Subject<GAD<Dual<Matrices>>>, OverR<Cont<Matrices>>, OverR<Begin<Programs>>,
-                   OverDualBegin, Subject<Product<Functions<Arrays>, GAD<Matrices>>>>;
+                   OverDualBegin, Subject<Functions<Intervals>>,
+                   Subject<Product<Functions<categories::Arrays>, Functions<Intervals>>>,
+                   Subject<Product<Functions<Arrays>, GAD<Matrices>>>>;
 TYPED_TEST_SUITE(CartesianLaws, CartesianSubjects, Names);
 
 TYPED_TEST(CartesianLaws, composition_has_identities_and_is_associative) {

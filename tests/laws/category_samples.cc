@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <hom/core/builder.h>
+#include <hom/core/operations/elementwise.h>
 #include <hom/core/operations/shaping.h>
 
 namespace hom::laws {
@@ -114,6 +115,24 @@ std::string difference(const Matrices::Arrow& got, const Matrices::Arrow& want) 
 std::string differ(const Functions<Arrays>&, const Functions<Arrays>::Arrow& f,
                    const Functions<Arrays>::Arrow& g, const Tensors& at, Choices&) {
   return difference_in_bits(f(at), g(at));
+}
+
+std::string differ(const Functions<Intervals>&, const Functions<Intervals>::Arrow& f,
+                   const Functions<Intervals>::Arrow& g, const Tensors& at, Choices& choices) {
+  std::vector<IntervalTensor> boxes;
+  for (const Tensor& x : at) {
+    const bool is_float = x.dtype().is_float();
+    boxes.push_back(is_float ? IntervalTensor(x, x + 0.25 * choices.real(0, 1))
+                             : IntervalTensor(x));
+  }
+  const std::vector<IntervalTensor> y = f(boxes);
+  const std::vector<IntervalTensor> z = g(boxes);
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    if (y[i].elements() != z[i].elements())
+      return "result " + std::to_string(i) + ": " + to_string(y[i]) + " instead of " +
+             to_string(z[i]);
+  }
+  return y.size() == z.size() ? "" : "another number of results";
 }
 
 std::string differ(const Programs& c, const Programs::Arrow& f, const Programs::Arrow& g,

@@ -9,6 +9,7 @@
 #include <hom/categories/cont.h>
 #include <hom/categories/dual.h>
 #include <hom/categories/gad.h>
+#include <hom/categories/interval.h>
 #include <hom/categories/matrices.h>
 #include <hom/categories/product.h>
 #include <hom/categories/programs.h>
@@ -84,6 +85,9 @@ inline std::string differ(const Additive& k, const Additive::Arrow& f, const Add
 }
 std::string differ(const Functions<Arrays>& c, const Functions<Arrays>::Arrow& f,
                    const Functions<Arrays>::Arrow& g, const Tensors& at, Choices& choices);
+/// On a box around the point.
+std::string differ(const Functions<Intervals>& c, const Functions<Intervals>::Arrow& f,
+                   const Functions<Intervals>::Arrow& g, const Tensors& at, Choices& choices);
 std::string differ(const Programs& c, const Programs::Arrow& f, const Programs::Arrow& g,
                    const Tensors& at, Choices& choices);
 template <class K>
