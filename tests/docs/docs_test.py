@@ -5,7 +5,7 @@
 #                                                          docs/images/derivative.svg anew; review the difference
 #   docs_test.py --programs FOLDER                         without Bazel: FOLDER holds the compiled programs
 #
-# The pages are README.md and docs/*.md. A block in a page names its source in an HTML comment before it:
+# The pages are README.md and those of docs/ and its folders. A block in a page names its source in an HTML comment before it:
 #
 #   <!-- from examples/NAME.cc -->           the block stands in that file, up to common indentation. Programs in
 #                                            examples/ and docs/ are run here, tests/errors/ and tests/install/ by
@@ -219,7 +219,7 @@ def check_block(programs, page, block):
             return f"{source} does not exist"
         run_elsewhere = source.startswith(("tests/errors/", "tests/install/"))
         if not run_elsewhere:
-            if os.path.dirname(source) not in ("examples", "docs"):
+            if os.path.dirname(source) not in ("examples", "docs", "docs/categories"):
                 return f"nothing runs {source}"
             programs.run(source[: -len(".cc")])
         return "" if occurs(block.lines, read(source)) else f"does not stand in {source}"
@@ -279,7 +279,7 @@ def main():
         update(programs, examples)
         return 0
 
-    pages = {path: Page(path) for path in ["README.md"] + sorted(os.path.relpath(p, ROOT) for p in glob.glob(os.path.join(ROOT, "docs", "*.md")))}
+    pages = {path: Page(path) for path in ["README.md"] + sorted(os.path.relpath(p, ROOT) for p in glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True))}
     cases = [(example, lambda e=example: check_example(programs, e)) for example in examples]
     cases.append(("every_expectation_has_an_example", lambda: check_expectations(examples)))
     cases.append(("primitives_page_is_current", lambda: check_primitives(programs)))
