@@ -1,0 +1,216 @@
+// categories/interval_reductions.cc -- rules for reductions, running reductions and contractions
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <hom/categories/interval_rule.h>
+#include <hom/core/axes.h>
+
+namespace hom::categories {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+using Group = std::vector<std::size_t>;
+
+/// The numbers of the elements of a tensor, one list for each choice of the coordinates along
+/// `outer`, in row-major order along `inner`.
+std::vector<Group> groups(const Shape& shape, const Shape& outer, const Shape& inner) {
+  const Shape strides = row_major_strides(shape);
+  const auto offsets = [&](const Shape& axes) {
+    std::vector<std::size_t> list{0};
+    for (std::int64_t axis : axes) {
+      const auto i = static_cast<std::size_t>(axis);
+      std::vector<std::size_t> longer;
+      for (std::size_t offset : list) {
+        for (std::int64_t k = 0; k < shape[i]; ++k)
+          longer.push_back(offset + static_cast<std::size_t>(k * strides[i]));
+      }
+      list = std::move(longer);
+    }
+    return list;
+  };
+  const std::vector<std::size_t> along = offsets(inner);
+  std::vector<Group> all;
+  for (std::size_t start : offsets(outer)) {
+    Group group;
+    for (std::size_t offset : along) group.push_back(start + offset);
+    all.push_back(std::move(group));
+  }
+  return all;
+}
+
+/// Combines intervals of one dtype from left to right.
+using Fold = Interval (*)(Dtype dtype, std::span<const Interval> terms);
+
+Interval sum_of(Dtype dtype, std::span<const Interval> terms) {
+  const IntervalArithmetic arithmetic(dtype.is_float() ? dtype : f64);
+  if (dtype.is_float() && terms.size() == 1) return terms[0];
+  if (dtype.is_float() && terms.size() == 2) return arithmetic.add(terms[0], terms[1]);
+  if (!dtype.is_float()) {
+    Interval total{0, 0, false};
+    for (const Interval& term : terms) total = arithmetic.add(total, term);
+    return wrapped(total, dtype);
+  }
+  IntervalArithmetic::Sum total(arithmetic);
+  for (const Interval& term : terms) total.add(term);
+  return total.result();
+}
+
+/// Bounds of products in any order: those of f64, and u for each rounding.
+Interval product_of(Dtype dtype, std::span<const Interval> terms) {
+  Interval total{1, 1, false};
+  for (const Interval& term : terms) total = IntervalArithmetic(f64).mul(total, term);
+  if (!dtype.is_float()) return wrapped(total, dtype);
+  if (terms.size() < 2) return total;
+  const double u = dtype == f64   ? 0x1p-52
+                   : dtype == f32 ? 0x1p-23
+                   : dtype == f16 ? 0x1p-10
+                                  : 0x1p-7;
+  const double relative = static_cast<double>(terms.size()) * u;
+  const double size = std::max(std::abs(total.lo), std::abs(total.hi));
+  // Partial products may overflow, or underflow and be multiplied up again.
+  double largest_factor = 1;
+  double partial = 1;
+  for (const Interval& term : terms) {
+    const double factor = std::max(std::abs(term.lo), std::abs(term.hi));
+    largest_factor *= std::max(1.0, factor);
+    partial *= std::max(1.0, factor);
+  }
+  const bool overflows = total.is_empty() ||
+                         !(partial * 2 < (dtype == f64   ? 0x1p1023
+                                          : dtype == f16 ? 65504.0
+                                                         : 0x1p127)) ||
+                         relative > 0.25;
+  if (overflows) return anything(dtype);
+  const double error = size * relative * 2 + static_cast<double>(terms.size()) * largest_factor *
+                                                 (dtype == f64   ? 0x1p-1074
+                                                  : dtype == f16 ? 0x1p-24
+                                                                 : 0x1p-133);
+  return IntervalArithmetic(dtype).outward(std::nextafter(total.lo - error, -inf),
+                                           std::nextafter(total.hi + error, inf), total.may_be_nan);
+}
+
+Interval largest(Dtype, std::span<const Interval> terms) {
+  Interval result = terms[0];
+  for (const Interval& term : terms) result = IntervalArithmetic(f64).max(result, term);
+  return result;
+}
+
+Interval smallest(Dtype, std::span<const Interval> terms) {
+  Interval result = terms[0];
+  for (const Interval& term : terms) result = IntervalArithmetic(f64).min(result, term);
+  return result;
+}
+
+Interval all_true(Dtype, std::span<const Interval> terms) {
+  Interval result{1, 1, false};
+  for (const Interval& term : terms)
+    result = {std::min(result.lo, term.lo), std::min(result.hi, term.hi), false};
+  return result;
+}
+
+Interval any_true(Dtype, std::span<const Interval> terms) {
+  Interval result{0, 0, false};
+  for (const Interval& term : terms)
+    result = {std::max(result.lo, term.lo), std::max(result.hi, term.hi), false};
+  return result;
+}
+
+IntervalRule reduced(Fold fold) {
+  return [fold](const Operation& operation, std::span<const IntervalTensor> x) {
+    const Shape& shape = x[0].type().shape;
+    const Shape& axes = operation.attributes.shape("axes");
+    std::vector<Interval> elements;
+    for (const Group& group : groups(shape, axes_without(shape.size(), axes), axes)) {
+      std::vector<Interval> terms;
+      for (std::size_t i : group) terms.push_back(x[0].elements()[i]);
+      elements.push_back(fold(x[0].type().dtype, terms));
+    }
+    return IntervalTensor(operation.results[0], std::move(elements));
+  };
+}
+
+IntervalRule running(Fold fold) {
+  return [fold](const Operation& operation, std::span<const IntervalTensor> x) {
+    const Shape& shape = x[0].type().shape;
+    const Shape axes{operation.attributes.integer("axis")};
+    std::vector<Interval> elements(x[0].elements().size());
+    for (Group& group : groups(shape, axes_without(shape.size(), axes), axes)) {
+      if (operation.attributes.boolean("reverse")) std::reverse(group.begin(), group.end());
+      std::vector<Interval> terms;
+      for (std::size_t i : group) {
+        terms.push_back(x[0].elements()[i]);
+        elements[i] = fold(x[0].type().dtype, terms);
+      }
+    }
+    return IntervalTensor(operation.results[0], std::move(elements));
+  };
+}
+
+/// Some position along the axis.
+IntervalTensor position(const Operation& operation, std::span<const IntervalTensor> x) {
+  const auto axis = static_cast<std::size_t>(operation.attributes.integer("axis"));
+  const Interval any{0, static_cast<double>(x[0].type().shape[axis] - 1), false};
+  return {operation.results[0],
+          std::vector<Interval>(static_cast<std::size_t>(operation.results[0].size()), any)};
+}
+
+IntervalTensor contraction(const Operation& operation, std::span<const IntervalTensor> x) {
+  const auto part = [&](std::size_t side) {
+    const Attributes& a = operation.attributes;
+    const Shape& shape = x[side].type().shape;
+    const Shape& contract = a.shape(side == 0 ? "lhs_contract" : "rhs_contract");
+    const Shape& batch = a.shape(side == 0 ? "lhs_batch" : "rhs_batch");
+    Shape used = batch;
+    used.insert(used.end(), contract.begin(), contract.end());
+    Shape outer = batch;
+    const Shape free = axes_without(shape.size(), used);
+    outer.insert(outer.end(), free.begin(), free.end());
+    std::int64_t batches = 1;
+    for (std::int64_t axis : batch) batches *= shape[static_cast<std::size_t>(axis)];
+    return std::pair{groups(shape, outer, contract), static_cast<std::size_t>(batches)};
+  };
+  const auto [rows, batches] = part(0);
+  const auto [columns, same_batches] = part(1);
+  static_cast<void>(same_batches);
+  const Dtype dtype = operation.results[0].dtype;
+  const IntervalArithmetic arithmetic(dtype.is_float() ? dtype : f64);
+  std::vector<Interval> elements;
+  for (std::size_t b = 0; b < batches; ++b) {
+    for (std::size_t i = b * rows.size() / batches; i < (b + 1) * rows.size() / batches; ++i) {
+      for (std::size_t j = b * columns.size() / batches; j < (b + 1) * columns.size() / batches;
+           ++j) {
+        IntervalArithmetic::Sum total(arithmetic);
+        for (std::size_t k = 0; k < rows[i].size(); ++k)
+          total.add_product(x[0].elements()[rows[i][k]], x[1].elements()[columns[j][k]]);
+        const Interval result = total.result();
+        elements.push_back(
+            dtype.is_float()
+                ? result
+                : wrapped({std::floor(result.lo), std::ceil(result.hi), false}, dtype));
+      }
+    }
+  }
+  return {operation.results[0], std::move(elements)};
+}
+
+}  // namespace
+
+void add_reduction_intervals(IntervalRules& rules) {
+  rules["reduce_sum"] = reduced(sum_of);
+  rules["reduce_prod"] = reduced(product_of);
+  rules["reduce_max"] = reduced(largest);
+  rules["reduce_min"] = reduced(smallest);
+  rules["reduce_and"] = reduced(all_true);
+  rules["reduce_or"] = reduced(any_true);
+  rules["cumsum"] = running(sum_of);
+  rules["cumprod"] = running(product_of);
+  rules["cummax"] = running(largest);
+  rules["cummin"] = running(smallest);
+  rules["argmax"] = position;
+  rules["argmin"] = position;
+  rules["dot_general"] = contraction;
+}
+
+}  // namespace hom::categories

@@ -1,0 +1,148 @@
+// tests/laws/category_laws_test.cc -- every category obeys the laws, on arrows of random programs
+#include <hom/tests/laws/category_laws.h>
+
+#include <gtest/gtest.h>
+
+#include <hom/hom.h>
+
+namespace hom::laws {
+namespace {
+
+const Wish smooth{.domain = Domain::smooth, .max_size = 10};
+/// With tensors that have elements, and few of them: matrices are dense.
+const Environment r{f64[{2}], f64[{}]};
+
+// A subject is a category with what its samples may be.
+
+template <class C>
+struct Subject {
+  using Category = C;
+  static C make() { return C{}; }
+  static constexpr int cases = 150;
+  static constexpr int max_lines = 8;
+};
+template <class K>
+struct WithR : Subject<K> {
+  static K make() { return K{.k = {}, .r = r}; }
+};
+template <class K>
+struct WithDualR : Subject<Dual<K>> {
+  static Dual<K> make() { return {{.k = {}, .r = r}}; }
+};
+/// Where each fork runs a function twice, or copies a graph.
+template <class K>
+struct Short : WithR<K> {
+  static constexpr int cases = 60;
+  static constexpr int max_lines = 3;
+};
+template <class K>
+struct OverR : Subject<GAD<K>> {
+  static GAD<K> make() { return {{.k = {}, .r = r}}; }
+};
+struct OverDualBegin : Subject<GAD<Dual<Begin<Programs>>>> {
+  static Category make() { return {{{.k = {}, .r = r}}}; }
+};
+
+struct Names {
+  template <class S>
+  static std::string GetName(int) {
+    std::string name = S::make().name();
+    for (char& letter : name) {
+      if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
+    }
+    return name;
+  }
+};
+
+template <class S>
+void check(const char* law, const Property& property) {
+  for_random_programs((S::make().name() + ": " + law).c_str(), S::cases, S::max_lines, smooth,
+                      property);
+}
+
+/// Laws of arrows that are read from programs.
+template <class S>
+class CartesianLaws : public testing::Test {
+ public:
+  using C = typename S::Category;
+  void holds(const char* name, std::string (*law)(const C&, const Arrows<C>&, Choices&)) {
+    check<S>(name, [&](const RandomProgram& program, Choices& choices) {
+      const C c = S::make();
+      return law(c, arrows_of(c, random_chain(program, choices)), choices);
+    });
+  }
+};
+
+using CartesianSubjects =
+    testing::Types<Subject<Functions<Arrays>>, Subject<Programs>, Subject<GAD<Additive>>,
+                   Subject<GAD<Matrices>>, Subject<GAD<Programs>>, Subject<GAD<Dual<Additive>>>,
+                   Subject<GAD<Dual<Matrices>>>, OverR<Cont<Matrices>>, OverR<Begin<Programs>>,
+                   OverDualBegin, Subject<Functions<Intervals>>,
+                   Subject<Product<Functions<categories::Arrays>, Functions<Intervals>>>,
+                   Subject<Product<Functions<Arrays>, GAD<Matrices>>>>;
+TYPED_TEST_SUITE(CartesianLaws, CartesianSubjects, Names);
+
+TYPED_TEST(CartesianLaws, composition_has_identities_and_is_associative) {
+  this->holds("category", category_laws);
+}
+TYPED_TEST(CartesianLaws, fork_and_projections_are_a_product) {
+  this->holds("cartesian", cartesian_laws);
+}
+TYPED_TEST(CartesianLaws, meaning_of_compose_is_compose_of_meanings) {
+  using C = typename TypeParam::Category;
+  check<TypeParam>("functor", [](const RandomProgram& program, Choices& choices) {
+    const C c = TypeParam::make();
+    const Chain chain = random_chain(program, choices);
+    return functor_law(c, chain, arrows_of(c, chain), choices);
+  });
+}
+
+/// Laws of linear arrows, read from the derivatives of programs.
+template <class S>
+class LinearLaws : public testing::Test {
+ public:
+  using K = typename S::Category;
+  void holds(const char* name, std::string (*law)(const K&, const Arrows<K>&, Choices&)) {
+    check<S>(name, [&](const RandomProgram& program, Choices& choices) {
+      const K k = S::make();
+      return law(k, derivatives_of(k, random_chain(program, choices)), choices);
+    });
+  }
+};
+
+using LinearSubjects =
+    testing::Types<Subject<Additive>, Subject<Matrices>, Subject<Programs>, Subject<Dual<Additive>>,
+                   Subject<Dual<Matrices>>, Subject<Dual<Programs>>, WithR<Cont<Matrices>>,
+                   Short<Cont<Programs>>, Short<Cont<Additive>>, WithR<Begin<Matrices>>,
+                   WithR<Begin<Programs>>, Short<Begin<Additive>>, WithDualR<Begin<Programs>>,
+                   WithDualR<Cont<Matrices>>, Subject<Product<Additive, Dual<Matrices>>>>;
+TYPED_TEST_SUITE(LinearLaws, LinearSubjects, Names);
+
+TYPED_TEST(LinearLaws, composition_has_identities_and_is_associative) {
+  this->holds("category", category_laws);
+}
+TYPED_TEST(LinearLaws, fork_and_projections_are_a_product) {
+  this->holds("cartesian", cartesian_laws);
+}
+TYPED_TEST(LinearLaws, join_and_injections_are_a_coproduct) {
+  this->holds("coproduct", coproduct_laws);
+}
+TYPED_TEST(LinearLaws, product_and_coproduct_are_one) { this->holds("biproduct", biproduct_laws); }
+TYPED_TEST(LinearLaws, composition_is_bilinear) { this->holds("linear", linear_laws); }
+TYPED_TEST(LinearLaws, d_of_compose_is_chain_rule) {
+  using K = typename TypeParam::Category;
+  check<TypeParam>("functor", [](const RandomProgram& program, Choices& choices) -> std::string {
+    const K k = TypeParam::make();
+    const Chain chain = random_chain(program, choices);
+    const LinearAtPoint whole = derivative_at(chain.whole, chain.a);
+    const Arrows<K> parts = derivatives_of(k, chain);
+    Checker<K> checker(k, choices);
+    checker.expect_equal("meaning (h . g . f) = meaning h . meaning g . meaning f",
+                         read_linear(k, whole.program, whole.residuals),
+                         k.compose(parts.h, k.compose(parts.g, parts.f)), parts.a);
+    return checker.wrong();
+  });
+}
+
+}  // namespace
+}  // namespace hom::laws
