@@ -6,7 +6,7 @@
 #include <limits>
 #include <ostream>
 
-#include <hom/categories/interval_rules.h>
+#include <hom/categories/interval_rule.h>
 #include <hom/core/capture.h>
 
 namespace hom {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <hom/categories/interval_rules.h>
+#include <hom/categories/interval_rule.h>
 
 namespace hom::categories {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include <hom/categories/interval_rules.h>
+#include <hom/categories/interval_rule.h>
 
 namespace hom::categories {
 namespace {

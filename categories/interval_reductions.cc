@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include <hom/categories/interval_rules.h>
+#include <hom/categories/interval_rule.h>
 #include <hom/core/axes.h>
 
 namespace hom::categories {

@@ -204,7 +204,7 @@ TEST(Intervals, of_points_are_tight) {
 // ---- ends of + − × ÷ √ against exact arithmetic ----
 
 /// 113 bits: products of f64 are exact, sums and quotients nearly.
-__extension__ typedef __float128 Quad;
+using Quad = __float128;
 
 double random_double(Choices& choices) {
   const double value = choices.real(-2, 2);

@@ -1,4 +1,4 @@
-// categories/interval_rules.h -- what the rules of the category of intervals share
+// categories/interval_rule.h -- what the rules of the category of intervals share
 #pragma once
 
 #include <functional>
