@@ -10,6 +10,7 @@
 #include <hom/categories/derivative.h>
 #include <hom/categories/graph.h>
 #include <hom/categories/implicit.h>
+#include <hom/categories/interval.h>
 #include <hom/categories/jacobian.h>
 #include <hom/categories/linear_map.h>
 #include <hom/categories/syntax.h>
