@@ -403,8 +403,12 @@ class Comparison {
     check.reverse = dot(pulled_[o][v], direction);
     check.differences = weighted_slopes(o, around).differences;
     check.deviation = std::abs(check.forward - check.reverse);
-    check.allowed = precision_.adjoint_tolerance *
-                    (dot_of_sizes(w, tangent) + dot_of_sizes(pulled_[o][v], direction));
+    // Where terms cancel that neither side shows, as large as results or larger ones inside.
+    const double rounding =
+        64 * precision_.epsilon * std::max(dot_of_sizes(w, point_.values()[o]), magnitude_);
+    check.allowed =
+        rounding + precision_.adjoint_tolerance *
+                       (dot_of_sizes(w, tangent) + dot_of_sizes(pulled_[o][v], direction));
     const bool finite = std::isfinite(check.forward) && std::isfinite(check.reverse);
     if (!finite && !std::isfinite(check.differences)) {
       check.agreement = Agreement::unclear;

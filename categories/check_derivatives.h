@@ -13,9 +13,10 @@
 // - ⟨w, J v⟩ with ⟨Jᵀw, v⟩, which are one number (the adjoint identity).
 //
 // Where they part, the steps of the program are checked one by one at the values that they have in
-// the run, and the first whose own rule disagrees is named with its line. Differences with two
-// steps and from both sides tell a kink, where there is no derivative, and noise from a wrong rule.
-// In 16-bit floats they tell little else than noise: check in f32, or better in f64.
+// the run, and the first whose own rule disagrees is named with its line (a `stop_gradient` too,
+// whose rule is no derivative on purpose). Differences with two steps and from both sides tell a
+// kink, where there is no derivative, and noise from a wrong rule. In 16-bit floats they tell
+// little else than noise: check in f32, or better in f64.
 #pragma once
 
 #include <iosfwd>
