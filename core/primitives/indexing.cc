@@ -74,8 +74,32 @@ Places places_of(const Attributes& attributes, std::span<const Tensor> x) {
   return {x[1], attributes.shape("axes"), bounds_of(attributes)};
 }
 
-/// 1 for the update that stays when several set one element, else 0.
+/// bool […, 1…]: which of a few positions, shaped as `updates`, none behind it repeats.
+Tensor last_of_few(const Places& places, const TensorType& x, const TensorType& updates) {
+  const Shape shape = places.indices.shape();
+  const std::int64_t k = shape.back();
+  const std::int64_t m = element_count(shape) / std::max<std::int64_t>(k, 1);
+  Tensor position = reshape(places.indices, {m, k});
+  if (places.bounds == Bounds::clip) {
+    std::vector<Tensor> ends;
+    for (std::int64_t axis : places.axes)
+      ends.push_back(full({}, x.shape[static_cast<std::size_t>(axis)] - 1, position.dtype()));
+    position = clamp(position, 0, stack(ends));
+  }
+  const Tensor same = all_of(expand_dims(position, 1) == expand_dims(position, 0), 2);
+  const Tensor number = arange(m);
+  const Tensor repeated = any_of(same & (expand_dims(number, 1) < number), 1);
+  Shape column(shape.begin(), shape.end() - 1);
+  column.resize(updates.shape.size(), 1);
+  return reshape(!repeated, column);
+}
+
+/// true for the update that stays when several set one element; of updates' shape, or broadcasting
+/// to it. Few positions are compared with each other, so that they cost nothing of the size of x.
 Tensor winners(const Places& places, const TensorType& x, const TensorType& updates) {
+  const std::int64_t k = places.indices.shape().back();
+  const std::int64_t m = element_count(places.indices.shape()) / std::max<std::int64_t>(k, 1);
+  if (k > 0 && m <= 64 && m * m * k < x.size()) return last_of_few(places, x, updates);
   const Tensor number = reshape(arange(updates.size()), updates.shape);
   const Tensor last = places.write(full(x.shape, -1, i64), number, Combine::set);
   return places.read(last) == number;
