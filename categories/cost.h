@@ -14,8 +14,8 @@
 // n elements is 2n, and adding one element into n is 2n + 1. Constants, positions and broadcasts
 // count as written; a tensor from the closure is there already and counts nothing. Programs that
 // are called count as often as they are called; of `cond` it is the branch that works more, and
-// the predicate that is read; a `scan` counts its body as often as it runs it, and a `while` as often
-// as its bound lets it, or once without one.
+// the predicate that is read; a `scan` counts its body as often as it runs it, and a `while` as
+// often as its bound lets it, or once without one.
 //
 // A step that is used twice is counted once, as it is run once: the cost of n-fold doubling,
 // `x = x + x`, is n steps.

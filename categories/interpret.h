@@ -17,6 +17,7 @@
 // construction without the monad.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -63,12 +64,41 @@ Values<A> branch(const A& algebra, const typename A::Value& predicate, const The
   return merged;
 }
 
+/// Runs a loop as long as its condition is decided. Where it is not, both going on and stopping are
+/// merged for the iterations that the bound leaves; without a bound that is an `Error`.
+template <BranchingAlgebra A>
+Values<A> iterate(const A& algebra, const Operation& operation, Values<A> values) {
+  const Program& condition = *operation.attributes.program("condition");
+  const Program& body = *operation.attributes.program("body");
+  const std::int64_t bound = operation.attributes.integer("bound");
+  for (std::int64_t n = 0; n != bound; ++n) {
+    const std::optional<bool> goes_on = algebra.decide(interpret(algebra, condition, values)[0]);
+    if (!goes_on) {
+      if (bound < 0)
+        fail_operation(algebra.name(), operation,
+                       "without a bound, its condition has to be decided by the values");
+      Operation rest = operation;
+      rest.attributes.set("bound", {bound - n});
+      return interpret(algebra, *decomposition(rest), values);
+    }
+    if (!*goes_on) break;
+    Values<A> next = interpret(algebra, body, values);
+    std::move(next.begin(), next.end(), values.begin());
+  }
+  values.erase(values.begin() + static_cast<std::ptrdiff_t>(operation.results.size()),
+               values.end());
+  return values;
+}
+
 /// Results of one step.
 template <Algebra A>
 Values<A> interpret_step(const A& algebra, const Operation& operation, const Values<A>& operands) {
-  if (operation.is("call"))
-    return interpret(algebra, *operation.attributes.program("program"), operands);
   if (operation.is("barrier")) return operands;
+  if constexpr (BranchingAlgebra<A>) {
+    if (operation.is("while")) return iterate(algebra, operation, operands);
+  }
+  if (const ProgramPtr program = decomposition(operation))
+    return interpret(algebra, *program, operands);
   if (const std::string reason = algebra.lacks(*operation.primitive); !reason.empty())
     fail_operation(algebra.name(), operation, reason);
   if constexpr (BranchingAlgebra<A>) {

@@ -148,16 +148,14 @@ std::optional<std::vector<IntervalTensor>> exactly(const Operation& operation,
   return results;
 }
 
-bool is_control(const Primitive& primitive) {
-  return primitive.name == "call" || primitive.name == "cond" || primitive.name == "barrier";
-}
-
 }  // namespace
 
 std::string Intervals::lacks(const Primitive& primitive) const {
   if (primitive.name == "bitcast") return "the bits of two ends do not bound those between";
   const bool computed = primitive.max_operands == 0;
-  if (computed || is_control(primitive) || rules().contains(primitive.name)) return "";
+  const bool is_control =
+      is_decomposed(primitive) || primitive.name == "cond" || primitive.name == "barrier";
+  if (computed || is_control || rules().contains(primitive.name)) return "";
   return "it has no rule for intervals";
 }
 

@@ -21,7 +21,8 @@ bool selects(const Operation& operation, std::size_t i) {
 }  // namespace
 
 std::string lacks_linear(const Primitive& primitive) {
-  return primitive.transpose ? "" : "it is linear in none of its operands";
+  return primitive.transpose || is_decomposed(primitive) ? ""
+                                                         : "it is linear in none of its operands";
 }
 
 bool all_zero(const Tensor& x) {

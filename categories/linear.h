@@ -168,8 +168,8 @@ class PartialReading {
   }
 
   PartialArrow<K> arrow_of(const Operation& operation) {
-    if (operation.is("call"))
-      return read_partial(k_, *operation.attributes.program("program"), operation.known);
+    if (const ProgramPtr program = decomposition(operation))
+      return read_partial(k_, *program, operation.known);
     if (operation.is("barrier")) return {operation.known, k_.id(operation.domain())};
     if (operation.is("cond") && !operation.varies(0)) {
       const char* branch = operation.known[0].item<bool>() ? "then" : "otherwise";

@@ -10,12 +10,13 @@
 // from the environment of the slots in use to the next one, where π keeps what is needed later and
 // π′ picks the operands. The steps are composed in order: nothing is visited twice, what is shared
 // stays shared, and the driver does not recurse over depth. Only programs inside programs recurse:
-// `call` is the arrow of its program, and `cond` the category's `cond` of both arrows.
+// `call` is the arrow of its program, `cond` the category's `cond` of both arrows, and a loop is
+// unrolled (categories/decomposition.h).
 //
 // C. Elliott, "Compiling to Categories" (2017), section 4, there from lambda terms.
 #pragma once
 
-#include <hom/categories/category.h>
+#include <hom/categories/decomposition.h>
 
 namespace hom::categories {
 
@@ -64,7 +65,7 @@ typename C::Arrow read(const C& c, const Program& program) {
 
 template <Cartesian C>
 typename C::Arrow read_step(const C& c, const Operation& operation) {
-  if (operation.is("call")) return read(c, *operation.attributes.program("program"));
+  if (const ProgramPtr program = decomposition(operation)) return read(c, *program);
   if (operation.is("barrier")) return c.id(operation.codomain());
   if (const std::string reason = c.lacks(*operation.primitive); !reason.empty())
     fail_operation(c.name(), operation, reason);

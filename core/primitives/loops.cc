@@ -531,8 +531,8 @@ std::vector<Tensor> inputs_of_types(Capture& capture, std::span<const TensorType
   return inputs;
 }
 
-/// carries…, constants… ↦ carries…, by a scan over the most iterations that there may be, each of
-/// which goes on only where the loop does.
+}  // namespace
+
 Program bounded_while_as_scan(const Attributes& a, std::span<const TensorType> types) {
   static const Primitive& cond = standard_primitives().find("cond");
   const Location at = LocationScope::current(Location::current());
@@ -568,6 +568,8 @@ Program bounded_while_as_scan(const Attributes& a, std::span<const TensorType> t
       apply(scan(), scan_attributes(iteration(), carries + 1, 0, a.integer("bound"), false), x, at);
   return capture.finish({y.data() + 1, carries}, {}, at).program;
 }
+
+namespace {
 
 /// Without a bound the residuals of all iterations have no place, so the linear part runs the loop
 /// again, value and tangent side by side. It cannot be transposed.

@@ -60,6 +60,11 @@ std::vector<Tensor> batch_call(const Batching& at);
 std::vector<Tensor> batch_by_call(const Primitive& call, const Batching& at);
 TensorList run_call(const Invocation& step, TensorList operands);
 
+/// Of a `while` with a bound, from its attributes and the types of its operands: carries…,
+/// constants… ↦ carries…, by a scan over the most iterations that there may be, each of which goes
+/// on only where the loop does.
+Program bounded_while_as_scan(const Attributes& attributes, std::span<const TensorType> types);
+
 /// The operands of a program that was batched, under a mask or not.
 std::vector<Tensor> with_mask(const Tensor& alive, std::span<const Tensor> operands);
 /// The program with the outputs marked repeated for each lane where they are the same for all.
