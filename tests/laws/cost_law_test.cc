@@ -201,7 +201,8 @@ Measured measure(const Primitive& p) {
 TEST(CostLaw, every_primitive_keeps_the_factor_that_it_states) {
   std::printf("%-22s %8s %8s %8s\n", "primitive", "stated", "steps", "work");
   for (const Primitive* p : standard_primitives().all()) {
-    if (p->call_derivative || only_raises(*p)) continue;  // their factor is that of the steps inside
+    if (p->call_derivative || only_raises(*p))
+      continue;  // their factor is that of the steps inside
     const Measured most = measure(*p);
     // A factor of one or two is right for what does not vary, however little it costs.
     const double highest = std::max({most.steps, most.work, 1.0});

@@ -121,24 +121,27 @@ void bounds_contain_values(const char* law, int cases, int lines, const Wish& wi
 }
 
 TEST(Intervals, contain_values_of_smooth_programs) {
-  bounds_contain_values("intervals contain values, f64", 4000, 12,
-                        {.domain = Domain::smooth, .without = {"bitcast"}, .max_size = 30}, false,
-                        0.9);
+  bounds_contain_values(
+      "intervals contain values, f64", 4000, 12,
+      {.domain = Domain::smooth, .without = {"bitcast"}, .max_size = 30, .bounded = true}, false,
+      0.9);
 }
 TEST(Intervals, contain_values_of_every_dtype) {
-  bounds_contain_values("intervals contain values, of every dtype", 6000, 12,
-                        {.domain = Domain::tame, .without = {"bitcast"}, .max_size = 30}, false,
-                        0.5);
+  bounds_contain_values(
+      "intervals contain values, of every dtype", 6000, 12,
+      {.domain = Domain::tame, .without = {"bitcast"}, .max_size = 30, .bounded = true}, false,
+      0.5);
 }
 TEST(Intervals, contain_values_where_integers_and_bools_are_unknown) {
-  bounds_contain_values("intervals contain values, with unknown integers", 6000, 10,
-                        {.domain = Domain::tame, .without = {"bitcast"}, .max_size = 30}, true,
-                        0.3);
+  bounds_contain_values(
+      "intervals contain values, with unknown integers", 6000, 10,
+      {.domain = Domain::tame, .without = {"bitcast"}, .max_size = 30, .bounded = true}, true, 0.3);
 }
 TEST(Intervals, contain_values_with_infinities_and_nan) {
-  bounds_contain_values("intervals contain values, wild", 6000, 8,
-                        {.domain = Domain::wild, .without = {"bitcast"}, .max_size = 30}, false,
-                        0.1);
+  bounds_contain_values(
+      "intervals contain values, wild", 6000, 8,
+      {.domain = Domain::wild, .without = {"bitcast"}, .max_size = 30, .bounded = true}, false,
+      0.1);
 }
 
 TEST(Intervals, contain_values_of_every_primitive) {
@@ -151,8 +154,9 @@ TEST(Intervals, contain_values_of_every_primitive) {
       for (int attempt = 0; attempt < 400 && drawn < 60 * case_factor(); ++attempt) {
         const Dtype dtype = domain == Domain::smooth ? f64 : choices.among(all_dtypes);
         const SizeClass size = choices.among(all_size_classes);
-        const auto program = single_step(*p, dtype[random_shape(size, choices)],
-                                         {.domain = domain, .without = {"bitcast"}}, choices);
+        const auto program =
+            single_step(*p, dtype[random_shape(size, choices)],
+                        {.domain = domain, .without = {"bitcast"}, .bounded = true}, choices);
         if (!program) continue;
         ++drawn;
         std::string wrong;
@@ -175,7 +179,7 @@ TEST(Intervals, of_points_are_tight) {
     for (Dtype dtype : {f64, f32}) {
       Choices choices(run_seed() + 5);
       for (int attempt = 0; attempt < 40; ++attempt) {
-        const Wish wish{.domain = dtype == f64 ? Domain::smooth : Domain::tame};
+        const Wish wish{.domain = dtype == f64 ? Domain::smooth : Domain::tame, .bounded = true};
         const auto program = single_step(*p, dtype[{}], wish, choices);
         if (!program || p->name == "bitcast" || p->name == "call" || p->name == "cond") continue;
         const Program captured = program->program();

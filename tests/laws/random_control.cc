@@ -178,7 +178,7 @@ bool Drawing::draw_while(std::vector<std::size_t> operands, Choices& choices) {
               step.append(primitive("add"), {}, {i, literal(step, 1)}, Location::current()));
   operands.insert(operands.begin(), input(Tensor(static_cast<std::uint8_t>(choices.below(2)))));
   // Reverse mode needs a bound.
-  const bool unbounded = wish_.domain == Domain::wild && choices.one_in(2);
+  const bool unbounded = !wish_.bounded && wish_.domain == Domain::wild && choices.one_in(2);
   return line(primitive("while"),
               {{"condition", {shared(std::move(condition).finish(std::move(goes_on), {}))}},
                {"body", {shared(std::move(step).finish(std::move(next), {}))}},
@@ -231,7 +231,7 @@ bool Drawing::draw_custom(const Primitive& p, const std::vector<std::size_t>& op
 }
 
 bool Drawing::control(const Primitive& p, std::size_t data, Choices& choices) {
-  if (wish_.depth == 0) return false;
+  if (wish_.depth == 0 || only_raises(p)) return false;
   std::vector<std::size_t> operands{data};
   for (std::int64_t more = choices.below(3); more > 0; --more) operands.push_back(any(choices));
   if (p.name == "cond") return draw_cond(operands, choices);

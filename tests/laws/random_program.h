@@ -150,6 +150,8 @@ struct Wish {
   std::int64_t max_size = 100;
   /// Bodies of primitives with programs inside nest as deep as this.
   int depth = 2;
+  /// No `while` without a bound.
+  bool bounded = false;
 };
 
 /// The program of a recipe. Its outputs are what nothing else uses, and one value more.
