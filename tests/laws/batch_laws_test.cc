@@ -59,6 +59,7 @@ TEST(Laws, batch_equals_loop_for_every_primitive_and_subset_of_operands) {
   for (const Primitive* p : standard_primitives().all()) {
     if (p->max_operands == 0) continue;  // nothing to batch
     EXPECT_TRUE(p->batch) << p->name;
+    if (only_raises(*p)) continue;
     std::set<std::uint64_t> subsets;
     for (Dtype dtype : all_dtypes) {
       if (!p->dtypes.contains(dtype)) continue;
@@ -75,8 +76,13 @@ TEST(Laws, batch_equals_loop_for_every_primitive_and_subset_of_operands) {
         for (std::uint64_t bits = 0; bits < std::uint64_t{1} << inputs; ++bits) {
           const Mask batched = subset(bits, inputs);
           for (std::int64_t lanes : {0, 1, 3}) {
-            std::string wrong = dead_lanes_are_spared(one, batched, lanes, choices);
-            if (wrong.empty()) wrong = batch_equals_loop(one, batched, lanes, choices);
+            std::string wrong;
+            try {
+              wrong = dead_lanes_are_spared(one, batched, lanes, choices);
+              if (wrong.empty()) wrong = batch_equals_loop(one, batched, lanes, choices);
+            } catch (const std::exception& error) {
+              wrong = std::string("it throws: ") + error.what();
+            }
             ASSERT_EQ(wrong, "") << "inputs " << bits << " batched of\n" << text_of(one);
             ++checked;
           }
