@@ -147,14 +147,5 @@ Lanes lanes_of(const InAxes& axes, const std::vector<std::vector<std::string>>& 
   return lanes;
 }
 
-Tensor stand_in(TensorType type) {
-  auto array = std::make_shared<Array>();
-  array->strides = Shape(type.shape.size(), 0);
-  array->type = std::move(type);
-  array->buffer = std::make_shared<Buffer>(sizeof(std::uint64_t));
-  std::fill_n(array->buffer->data(), sizeof(std::uint64_t), std::byte{0});
-  return Tensor(std::move(array));
-}
-
 }  // namespace detail
 }  // namespace hom

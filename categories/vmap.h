@@ -87,9 +87,6 @@ namespace detail {
 Lanes lanes_of(const InAxes& axes, const std::vector<std::vector<std::string>>& paths,
                const std::vector<TensorType>& types, const Location& at);
 
-/// A tensor of the type, of no meaning: it stands for one lane while a function is captured.
-Tensor stand_in(TensorType type);
-
 }  // namespace detail
 
 /// x… ↦ f of each lane, stacked: see `vmap`.

@@ -132,14 +132,6 @@ std::vector<Tensor> scan_in_stretches(const ProgramPtr& body, const std::vector<
 
 }  // namespace
 
-Tensor stand_in(const TensorType& type) {
-  Array array;
-  array.type = type;
-  array.strides = Shape(type.shape.size(), 0);
-  array.buffer = std::make_shared<Buffer>(type.dtype.size());
-  return Tensor(std::make_shared<const Array>(std::move(array)));
-}
-
 void require_same_carry(const char* loop, const Leaves& taken, const Program& body,
                         const std::vector<std::string>& returned, const Location& at) {
   require_same_structure(taken.paths, returned, at);

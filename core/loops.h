@@ -30,10 +30,6 @@ struct ScanOptions {
 
 namespace detail {
 
-/// Concrete tensors of one (unset) element each, in the place of others of these types: examples
-/// for captures.
-Tensor stand_in(const TensorType& type);
-
 /// f(first…, value), or with a tuple in place of its entries where f does not take it whole.
 template <class F, class T, class... First>
 decltype(auto) call_on(const F& f, const T& value, const First&... first) {
