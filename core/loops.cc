@@ -227,7 +227,9 @@ std::vector<Tensor> apply_while(ProgramPtr condition, ProgramPtr body, std::size
                                 const Location& at) {
   static const Primitive& loop = standard_primitives().find("while");
   require(options.bound >= WhileOptions::unbounded, at, [&] {
-    return Complaint{"while_loop: a bound of " + std::to_string(options.bound) + " iterations"};
+    return Complaint{
+        "while_loop: a bound of " + std::to_string(options.bound) + " iterations",
+        "a bound is the most iterations that there may be; leave it out for a loop without"};
   });
   const TensorList results = apply(loop,
                                    {{"condition", {std::move(condition)}},
