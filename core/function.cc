@@ -20,14 +20,6 @@ std::vector<std::string> argument_names(std::size_t count) {
   return names;
 }
 
-Tensor stand_in(const TensorType& type) {
-  Array array;
-  array.type = type;
-  array.strides = Shape(type.shape.size(), 0);
-  array.buffer = std::make_shared<Buffer>(type.dtype.size());
-  return Tensor(std::make_shared<const Array>(std::move(array)));
-}
-
 namespace {
 /// The program with `before` inputs that it ignores in front of its last `captured` ones, and
 /// `after` behind.

@@ -36,10 +36,6 @@ Tensor stand_in(TensorType type);
 /// x, y, z for up to three arguments, x0, x1, … for more.
 std::vector<std::string> argument_names(std::size_t count);
 
-/// A concrete tensor of one unset element in the place of others of this type: an example for
-/// captures.
-Tensor stand_in(const TensorType& type);
-
 template <class Leaf>
 TensorType leaf_type(const Leaf& leaf, const Location& at) {
   if constexpr (std::same_as<Leaf, TensorType>) {
