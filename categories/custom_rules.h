@@ -52,6 +52,51 @@ template <class F, class... Args>
 using result_of =
     decltype(tensors_in(std::declval<const F&>()(std::declval<TensorsOf<Args>>()...)));
 
+/// Whether the two functions of custom_vjp fit each other.
+template <class Backward, class Output, class Kept>
+constexpr bool is_forward_and_backward() {
+  constexpr bool is_pair = [] {
+    if constexpr (is_instance<Kept, std::pair> || is_instance<Kept, std::tuple>) {
+      if constexpr (std::tuple_size_v<Kept> == 2)
+        return std::same_as<std::tuple_element_t<0, Kept>, Output>;
+    }
+    return false;
+  }();
+  static_assert(is_pair, "hom: the forward function of custom_vjp returns pair{f(x…), residuals}.");
+  if constexpr (is_pair) {
+    constexpr bool callable =
+        std::is_invocable_v<const Backward&, const std::tuple_element_t<1, Kept>&, const Output&>;
+    static_assert(
+        callable,
+        "hom: the backward function of custom_vjp takes the residuals, as forward returns "
+        "them, and the cotangent of the result.");
+    return callable;
+  } else {
+    return false;
+  }
+}
+
+/// A pair of cotangents is as good as a tuple of two.
+template <class T>
+auto as_tuple(const T& cotangents) {
+  if constexpr (is_instance<T, std::pair>) {
+    return std::tuple(cotangents.first, cotangents.second);
+  } else {
+    return cotangents;
+  }
+}
+
+/// Throws where a leaf of what custom_linear is linear in, or of its result, is not a float.
+inline void require_floats(const char* what, const Leaves& leaves, const Location& at) {
+  for (std::size_t i = 0; i < leaves.types.size(); ++i) {
+    require(leaves.types[i].dtype.is_float(), at, [&] {
+      return Complaint{std::string("custom_linear: ") + what + " `" + leaves.paths[i] + "` is " +
+                           to_string(leaves.types[i]) + ", and only floats vary",
+                       "convert with astype, or pass it among the residuals"};
+    });
+  }
+}
+
 }  // namespace detail
 
 /// f, whose derivative is given by `rule`: (x…, y, dx…) ↦ dy, with y = f(x…). A tangent has the
@@ -74,7 +119,8 @@ auto custom_jvp(F f, Rule rule, const Location& at = Location::current()) {
         auto primal = detail::capture_function(f, "custom_jvp", at, args...);
         const auto tangent_of = [&](const auto&... all) {
           const auto& y = std::get<sizeof...(args)>(std::tie(all...));
-          return detail::matching_leaves("tangent", y, detail::tensors_in(rule(all...)), at);
+          return detail::matching_leaves("custom_jvp: the rule's", y,
+                                         detail::tensors_in(rule(all...)), at, "tangent");
         };
         auto derivative = detail::capture_function(
             tangent_of, "rule", at, args...,
@@ -93,8 +139,9 @@ auto custom_jvp(F f, Rule rule, const Location& at = Location::current()) {
 }
 
 /// f, whose reverse mode is given: `forward`(x…) = pair{f(x…), residuals} and `backward`(residuals,
-/// ȳ) = x̄, of one argument its cotangent, of several a tuple of theirs. Where `backward` is linear
-/// in ȳ its transpose is forward mode; otherwise (it clips, say) forward mode is an `Error`.
+/// ȳ) = x̄, of one argument its cotangent, of several a tuple (or pair) of theirs. Where `backward`
+/// is linear in ȳ its transpose is forward mode; otherwise (it clips, say) forward mode is an
+/// `Error`.
 template <class F, class Forward, class Backward>
 auto custom_vjp(F f, Forward forward, Backward backward, const Location& at = Location::current()) {
   return [f = std::move(f), forward = std::move(forward), backward = std::move(backward),
@@ -102,38 +149,39 @@ auto custom_vjp(F f, Forward forward, Backward backward, const Location& at = Lo
     if constexpr (detail::is_capturable<F, std::remove_cvref_t<decltype(args)>...>() &&
                   detail::is_capturable<Forward, std::remove_cvref_t<decltype(args)>...>()) {
       using Output = detail::result_of<F, std::remove_cvref_t<decltype(args)>...>;
-      if (!Capture::current()) return Output(detail::tensors_in(f(detail::tensors_in(args)...)));
-      auto primal = detail::capture_function(f, "custom_vjp", at, args...);
-      auto kept = detail::capture_function(forward, "forward", at, args...);
-      const auto& [value, residuals] = kept.skeleton;
-      static_assert(std::same_as<std::remove_cvref_t<decltype(value)>, Output>,
-                    "hom: the forward function of custom_vjp returns pair{f(x…), residuals}.");
-      const std::vector<TensorType> types = kept.program.output_types();
-      const std::size_t results = primal.program.outputs().size();
-      const auto y = detail::stand_ins_like(primal.skeleton, primal.program.output_types());
-      const auto cotangents_of = [&](const auto& r, const auto& ct) {
-        const auto given = detail::tensors_in(backward(r, ct));
-        if constexpr (sizeof...(args) == 1) {
-          return detail::matching_leaves("cotangent", args..., given, at);
-        } else {
-          return detail::matching_leaves("cotangent", std::tuple(detail::tensors_in(args)...),
-                                         given, at);
-        }
-      };
-      auto pullback = detail::capture_function(
-          cotangents_of, "backward", at,
-          detail::stand_ins_like(residuals,
-                                 std::span(types).subspan(std::min(results, types.size()))),
-          detail::tangent_stand_ins_like(y, at));
-      const auto [program, forward_program, backward_program] =
-          detail::with_common_inputs(primal, kept, pullback);
-      return detail::apply_custom(
-          "custom_vjp",
-          {{"program", {program}},
-           {"forward", {forward_program}},
-           {"backward", {backward_program}},
-           {"arguments", detail::whole_number(detail::leaf_count(args...))}},
-          detail::common_inputs(std::tie(args...), primal, kept, pullback), primal.skeleton, at);
+      using Kept = detail::result_of<Forward, std::remove_cvref_t<decltype(args)>...>;
+      if constexpr (detail::is_forward_and_backward<Backward, Output, Kept>()) {
+        if (!Capture::current()) return Output(detail::tensors_in(f(detail::tensors_in(args)...)));
+        auto primal = detail::capture_function(f, "custom_vjp", at, args...);
+        auto kept = detail::capture_function(forward, "forward", at, args...);
+        const std::vector<TensorType> types = kept.program.output_types();
+        const std::size_t results = primal.program.outputs().size();
+        const auto y = detail::stand_ins_like(primal.skeleton, primal.program.output_types());
+        constexpr const char* backwards = "custom_vjp: the backward function's";
+        const auto cotangents_of = [&](const auto& r, const auto& ct) {
+          const auto given = detail::tensors_in(backward(r, ct));
+          if constexpr (sizeof...(args) == 1) {
+            return detail::matching_leaves(backwards, args..., given, at, "cotangent");
+          } else {
+            return detail::matching_leaves(backwards, std::tuple(detail::tensors_in(args)...),
+                                           detail::as_tuple(given), at, "cotangent");
+          }
+        };
+        auto pullback = detail::capture_function(
+            cotangents_of, "backward", at,
+            detail::stand_ins_like(std::get<1>(kept.skeleton),
+                                   std::span(types).subspan(std::min(results, types.size()))),
+            detail::tangent_stand_ins_like(y, at));
+        const auto [program, forward_program, backward_program] =
+            detail::with_common_inputs(primal, kept, pullback);
+        return detail::apply_custom(
+            "custom_vjp",
+            {{"program", {program}},
+             {"forward", {forward_program}},
+             {"backward", {backward_program}},
+             {"arguments", detail::whole_number(detail::leaf_count(args...))}},
+            detail::common_inputs(std::tie(args...), primal, kept, pullback), primal.skeleton, at);
+      }
     }
   };
 }
@@ -150,24 +198,35 @@ auto custom_linear(Forward forward, Transposed transposed,
     using X = std::remove_cvref_t<decltype(x)>;
     if constexpr (detail::is_capturable<Forward, R, X>()) {
       using Output = detail::result_of<Forward, R, X>;
-      if (!Capture::current())
-        return Output(
-            detail::tensors_in(forward(detail::tensors_in(residuals), detail::tensors_in(x))));
-      auto map = detail::capture_function(forward, "forward", at, residuals, x);
-      const auto cotangent_of = [&](const auto& r, const auto& ct) {
-        return detail::matching_leaves("cotangent", x, detail::tensors_in(transposed(r, ct)), at);
-      };
-      auto back = detail::capture_function(
-          cotangent_of, "transposed", at, residuals,
-          detail::stand_ins_like(map.skeleton, map.program.output_types()));
-      const auto [forward_program, transposed_program] = detail::with_common_inputs(map, back);
-      return detail::apply_custom(
-          "custom_linear",
-          {{"forward", {forward_program}},
-           {"transposed", {transposed_program}},
-           {"residuals", detail::whole_number(detail::leaf_count(residuals))},
-           {"linear", detail::whole_number(detail::leaf_count(x))}},
-          detail::common_inputs(std::tie(residuals, x), map, back), map.skeleton, at);
+      constexpr bool takes_cotangent =
+          std::is_invocable_v<const Transposed&, const TensorsOf<R>&, const Output&>;
+      static_assert(takes_cotangent,
+                    "hom: the transposed function of custom_linear takes the residuals and the "
+                    "cotangent of the result.");
+      if constexpr (takes_cotangent) {
+        detail::require_floats("the operand", detail::typed_leaves(x, "x", at), at);
+        if (!Capture::current())
+          return Output(
+              detail::tensors_in(forward(detail::tensors_in(residuals), detail::tensors_in(x))));
+        auto map = detail::capture_function(forward, "forward", at, residuals, x);
+        detail::require_floats("the result",
+                               {map.program.output_types(), leaf_paths(map.skeleton, "y")}, at);
+        const auto cotangent_of = [&](const auto& r, const auto& ct) {
+          return detail::matching_leaves("custom_linear: the transposed function's", x,
+                                         detail::tensors_in(transposed(r, ct)), at, "cotangent");
+        };
+        auto back = detail::capture_function(
+            cotangent_of, "transposed", at, residuals,
+            detail::stand_ins_like(map.skeleton, map.program.output_types()));
+        const auto [forward_program, transposed_program] = detail::with_common_inputs(map, back);
+        return detail::apply_custom(
+            "custom_linear",
+            {{"forward", {forward_program}},
+             {"transposed", {transposed_program}},
+             {"residuals", detail::whole_number(detail::leaf_count(residuals))},
+             {"linear", detail::whole_number(detail::leaf_count(x))}},
+            detail::common_inputs(std::tie(residuals, x), map, back), map.skeleton, at);
+      }
     }
   };
 }

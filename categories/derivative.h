@@ -134,10 +134,11 @@ Tensor matched(const char* what, const Operand& given, const TensorType& type,
 
 /// Leaves of a tangent or cotangent product in the dtypes and shapes of the leaves it belongs to;
 /// numbers adopt the dtype. Where the primal leaf is not a float the leaf is ignored, and an empty
-/// one is zero.
+/// one is zero. Errors say what it is, and start paths with `root`.
 template <class Primal, class T>
 std::vector<Tensor> matching_leaves(const char* what, const Primal& primal, const T& given,
-                                    const Location& at) {
+                                    const Location& at, const char* root = nullptr) {
+  if (!root) root = what;
   static_assert(same_structure<Primal, T>,
                 "hom: a tangent or cotangent has the structure of the value it belongs to.");
   std::vector<TensorType> types;
@@ -156,7 +157,7 @@ std::vector<Tensor> matching_leaves(const char* what, const Primal& primal, cons
     skipped.push_back(!types.back().dtype.is_float());
     paths.push_back(path.text());
   };
-  for_each_leaf(primal, read, Path(what));
+  for_each_leaf(primal, read, Path(root));
   std::vector<Tensor> result;
   std::vector<std::string> given_paths;
   std::size_t next = 0;
@@ -166,7 +167,7 @@ std::vector<Tensor> matching_leaves(const char* what, const Primal& primal, cons
     if (i < types.size() && !skipped[i])
       result.push_back(matched(what, Operand(leaf, at), types[i], path.text(), at));
   };
-  for_each_leaf(given, match, Path(what));
+  for_each_leaf(given, match, Path(root));
   require_same_structure(paths, given_paths, at);
   return result;
 }

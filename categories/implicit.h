@@ -39,8 +39,8 @@ auto implicit(Solve solve, Residual residual, const Location& at = Location::cur
           return Output(detail::tensors_in(solve(detail::tensors_in(args)...)));
         auto solution = detail::capture_function(solve, "implicit", at, args...);
         const auto residual_of = [&](const auto& x, const auto&... rest) {
-          return detail::matching_leaves("residual", x, detail::tensors_in(residual(x, rest...)),
-                                         at);
+          return detail::matching_leaves("implicit: the", x,
+                                         detail::tensors_in(residual(x, rest...)), at, "residual");
         };
         auto equations = detail::capture_function(
             residual_of, "residual", at,

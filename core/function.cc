@@ -1,7 +1,16 @@
-// core/function.cc -- names of arguments, and programs brought to common inputs
+// core/function.cc -- stand-ins, names of arguments, and programs brought to common inputs
 #include <hom/core/function.h>
 
 namespace hom::detail {
+
+Tensor stand_in(TensorType type) {
+  Array array;
+  array.strides = Shape(type.shape.size(), 0);
+  array.buffer = std::make_shared<Buffer>(type.dtype.size());
+  std::fill_n(array.buffer->data(), type.dtype.size(), std::byte{0});
+  array.type = std::move(type);
+  return Tensor(std::make_shared<const Array>(std::move(array)));
+}
 
 std::vector<std::string> argument_names(std::size_t count) {
   constexpr const char* few[] = {"x", "y", "z"};

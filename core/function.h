@@ -29,6 +29,10 @@ struct Captured {
 
 namespace detail {
 
+/// A tensor of the type, of no meaning and one element's memory: it stands for others of the type
+/// while a function is captured.
+Tensor stand_in(TensorType type);
+
 /// x, y, z for up to three arguments, x0, x1, … for more.
 std::vector<std::string> argument_names(std::size_t count);
 

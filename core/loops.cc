@@ -134,7 +134,19 @@ std::vector<Tensor> scan_in_stretches(const ProgramPtr& body, const std::vector<
 
 void require_same_carry(const char* loop, const Leaves& taken, const Program& body,
                         const std::vector<std::string>& returned, const Location& at) {
-  require_same_structure(taken.paths, returned, at);
+  const std::size_t count = std::max(taken.paths.size(), returned.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto leaf = [&](const std::vector<std::string>& paths) {
+      return i < paths.size() ? "`" + paths[i] + "`" : std::string("nothing more");
+    };
+    require(leaf(taken.paths) == leaf(returned), at, [&] {
+      return Complaint{std::string(loop) +
+                           ": the body takes a carry of one structure and returns another: " +
+                           leaf(taken.paths) + " became " + leaf(returned),
+                       "a carry keeps the length of its vectors, the keys of its maps, and what is "
+                       "there of its optionals and tensors"};
+    });
+  }
   for (std::size_t i = 0; i < taken.types.size(); ++i) {
     const TensorType& type = body.type(body.outputs()[i]);
     require(type == taken.types[i], at, [&] {
@@ -215,7 +227,9 @@ std::vector<Tensor> apply_while(ProgramPtr condition, ProgramPtr body, std::size
                                 const Location& at) {
   static const Primitive& loop = standard_primitives().find("while");
   require(options.bound >= WhileOptions::unbounded, at, [&] {
-    return Complaint{"while_loop: a bound of " + std::to_string(options.bound) + " iterations"};
+    return Complaint{
+        "while_loop: a bound of " + std::to_string(options.bound) + " iterations",
+        "a bound is the most iterations that there may be; leave it out for a loop without"};
   });
   const TensorList results = apply(loop,
                                    {{"condition", {std::move(condition)}},

@@ -21,8 +21,8 @@ Key key(std::uint64_t seed);
 std::vector<Key> split(const Key& key, std::int64_t count = 2,
                        const Location& at = Location::current());
 /// Uniform bits (u8, u32 or u64) by Threefry-2x32-20 (J. Salmon et al., "Parallel random numbers:
-/// as easy as 1, 2, 3", 2011); those of element i depend on the key and i alone. Many keys at once, words [n, 2], give
-/// [n] + shape.
+/// as easy as 1, 2, 3", 2011); those of element i depend on the key and i alone. Many keys at once,
+/// words [n, 2], give [n] + shape.
 Tensor random_bits(const Key& key, const Shape& shape, Dtype dtype = u32,
                    const Location& at = Location::current());
 /// Uniform floats in [low, high); as many random bits as the dtype has digits. f32 unless asked

@@ -1,8 +1,8 @@
 // core/operations/shaping.h -- new tensors, and views and rearrangements of tensors
 //
 // Axes count from the end where negative. Views share storage: transpose, slice (of more than 16
-// bytes), broadcast, and reshape where possible. Rearrangements take every dtype and keep it; an axis outside the rank, or
-// named twice, is an `Error`.
+// bytes), broadcast, and reshape where possible. Rearrangements take every dtype and keep it; an
+// axis outside the rank, or named twice, is an `Error`.
 //
 // The dtype where none is asked for: zeros, ones, linspace and eye make f64, as `0.0` in C++ is a
 // double; full has the dtype of its number, and arange counts in i64, or in f64 by floats. Only

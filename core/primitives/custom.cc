@@ -58,8 +58,8 @@ void require_signature(const Typing& typing, const char* role, const Program& pr
 void require_constant_closure(const LinearizingCall& at, std::size_t arguments, const char* name) {
   for (std::size_t i = arguments; i < at.dx.size(); ++i) {
     if (at.dx[i].is_empty()) continue;
-    fail({std::string(name) + ": the function holds a tensor in its closure, made at " +
-              to_string(at.x[i].location()) + ", that is differentiated",
+    fail({std::string(name) + ": the function holds a tensor " + to_string(at.x[i].type()) +
+              " in its closure that is differentiated",
           "the rule covers arguments only: pass the tensor as one of them"},
          LocationScope::current(Location::current()));
   }

@@ -484,14 +484,14 @@ std::vector<TensorType> while_type(const Typing& typing) {
   require_inputs(typing, body, typing.operands);
   const std::vector<TensorType> test = condition.output_types();
   typing.require(test.size() == 1 && test[0] == bool_[{}], [&] {
-    return Complaint{"while: the condition gives " + list_types(test) + ", not bool[]",
+    return Complaint{"while_loop: the condition gives " + list_types(test) + ", not bool[]",
                      "all_of(…) and any_of(…) make one truth value of many"};
   });
   const std::span<const TensorType> types =
       typing.operands.first(static_cast<std::size_t>(carries));
   require_carries(typing, body, types);
   typing.require(body.outputs().size() == types.size(), [&] {
-    return Complaint{"while: the body returns " + list_types(body.output_types()) + ", not (" +
+    return Complaint{"while_loop: the body returns " + list_types(body.output_types()) + ", not (" +
                      list_types(types) + ")"};
   });
   return {types.begin(), types.end()};

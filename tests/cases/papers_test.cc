@@ -10,6 +10,8 @@
 
 #include "support.h"
 
+#include <hom/categories/interval.h>
+
 namespace hom::cases {
 namespace {
 
@@ -352,6 +354,57 @@ TEST(Papers, descent_on_the_cosine_reaches_pi_in_six_iterations) {
   Tensor a = 5.0;
   for (int i = 0; i < 6; ++i) a = a - 1.0 * slope(a);
   EXPECT_EQ(a.item(), 3.141592653589793);
+}
+
+TEST(Papers, the_jacobian_of_a_scan_is_lower_triangular) {
+  const auto xs = [](Tensor n, Tensor a) {
+    return scan([&](Tensor x, Tensor each) { return std::pair{x + a * each, x + a * each}; }, 0.0,
+                n)
+        .second;
+  };
+  const Tensor n = tensor({1.0, 2.0, 3.0, 4.0});
+  const std::vector<double> ones_below{1, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1};
+  EXPECT_TRUE(near(xs(n, 1.0), {1, 3, 6, 10}));
+  for (Mode mode : {Mode::forward, Mode::reverse})
+    EXPECT_TRUE(near(jacobian(xs, mode)(n, 1.0), ones_below));
+  EXPECT_TRUE(near(jacobian(xs, wrt<1>)(n, 1.0), {1, 3, 6, 10}));
+}
+
+TEST(Papers, squaring_twice_in_a_loop_is_the_fourth_power) {
+  const auto square = [](Tensor, Tensor x) { return x * x; };
+  const auto fourth = [&](Tensor x) { return fori_loop(0, 2, square, x); };
+  const auto bounded = [&](Tensor x) {
+    return fori_loop(Tensor(0), Tensor(2), square, x, {.bound = 2});
+  };
+  EXPECT_TRUE(near(fourth(Tensor(3.0)), 81));
+  EXPECT_TRUE(near(gradient(fourth, 3.0), 108));
+  EXPECT_TRUE(near(gradient(bounded, 3.0), 108));
+  EXPECT_TRUE(near(second_derivative(fourth, 3.0), 108));
+  EXPECT_TRUE(near(second_derivative(bounded, 3.0), 108));
+}
+
+TEST(Papers, intervals_of_a_sum_and_of_a_polynomial_by_horner) {
+  const Interval sum_range = interval([](Tensor x, Tensor y) { return x + 3 * y; })(
+      Interval{0.0, 1.0}, Interval{-1.0, 2.0});
+  EXPECT_NEAR(sum_range.lo, -3, 1e-14);
+  EXPECT_NEAR(sum_range.hi, 7, 1e-14);
+  const auto horner = [](Tensor x) { return (5 * x + 3) * x + 1; };
+  const auto unrolled = [](Tensor x) {
+    Tensor y = 0.0;
+    for (double coefficient : {5.0, 3.0, 1.0}) y = y * x + coefficient;
+    return y;
+  };
+  for (const Interval& range : {Interval(interval(horner)(Interval{-1.0, 1.0})),
+                                Interval(interval(unrolled)(Interval{-1.0, 1.0}))}) {
+    EXPECT_NEAR(range.lo, -7, 1e-14);
+    EXPECT_NEAR(range.hi, 9, 1e-14);
+    EXPECT_LE(range.lo, 0.55);
+    for (double x = -1; x <= 1; x += 0.125) {
+      const double y = horner(Tensor(x)).item();
+      EXPECT_LE(range.lo, y);
+      EXPECT_LE(y, range.hi);
+    }
+  }
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace hom::laws {
 namespace {
 
-const Wish smooth{.domain = Domain::smooth, .max_size = 20};
+const Wish smooth{.domain = Domain::smooth, .max_size = 20, .depth = 1};
 
 /// The Jacobian of the production functor, column by column.
 Matrices::Arrow production(const LinearAtPoint& linear) {
