@@ -1,6 +1,8 @@
 // categories/decomposition.cc -- unrolling of loops
 #include <hom/categories/decomposition.h>
 
+#include <algorithm>
+
 #include <hom/core/capture.h>
 #include <hom/core/operations/shaping.h>
 #include <hom/core/primitives/programs.h>
@@ -52,7 +54,11 @@ ProgramPtr decomposition(const Operation& operation) {
 }
 
 bool is_decomposed(const Primitive& primitive) {
-  return primitive.run && primitive.name != "cond" && primitive.name != "reverse_only";
+  if (primitive.name == "scan" || primitive.name == "while") return true;
+  return std::any_of(primitive.attributes.begin(), primitive.attributes.end(),
+                     [](const AttributeSpec& attribute) {
+                       return attribute.name == "program" || attribute.name == "forward";
+                     });
 }
 
 }  // namespace hom::categories

@@ -124,17 +124,6 @@ std::ostream& operator<<(std::ostream& out, const IntervalTensor& x) { return ou
 namespace categories {
 namespace {
 
-const IntervalRules& rules() {
-  static const IntervalRules table = [] {
-    IntervalRules made;
-    add_elementwise_intervals(made);
-    add_movement_intervals(made);
-    add_reduction_intervals(made);
-    return made;
-  }();
-  return table;
-}
-
 /// Results of an operation on operands that are all known integers and bools, or on none.
 std::optional<std::vector<IntervalTensor>> exactly(const Operation& operation,
                                                    std::span<const IntervalTensor> x) {
@@ -150,19 +139,30 @@ std::optional<std::vector<IntervalTensor>> exactly(const Operation& operation,
 
 }  // namespace
 
+IntervalRules& interval_rules() {
+  static IntervalRules table = [] {
+    IntervalRules made;
+    add_elementwise_intervals(made);
+    add_movement_intervals(made);
+    add_reduction_intervals(made);
+    return made;
+  }();
+  return table;
+}
+
 std::string Intervals::lacks(const Primitive& primitive) const {
   if (primitive.name == "bitcast") return "the bits of two ends do not bound those between";
   const bool computed = primitive.max_operands == 0;
   const bool is_control =
       is_decomposed(primitive) || primitive.name == "cond" || primitive.name == "barrier";
-  if (computed || is_control || rules().contains(primitive.name)) return "";
+  if (computed || is_control || interval_rules().contains(primitive.name)) return "";
   return "it has no rule for intervals";
 }
 
 std::vector<IntervalTensor> Intervals::primitive(const Operation& operation,
                                                  std::span<const IntervalTensor> x) const {
   if (auto exact = exactly(operation, x)) return *std::move(exact);
-  return {rules().find(operation.primitive->name)->second(operation, x)};
+  return {interval_rules().find(operation.primitive->name)->second(operation, x)};
 }
 
 std::optional<bool> Intervals::decide(const IntervalTensor& predicate) const {

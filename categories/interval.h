@@ -19,7 +19,11 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <map>
 #include <optional>
+#include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -82,6 +86,15 @@ struct Intervals {
   std::optional<bool> decide(const IntervalTensor& predicate) const;
   IntervalTensor merge(const IntervalTensor& a, const IntervalTensor& b) const;
 };
+
+/// The result of a primitive with one result, from boxes of all its operands.
+using IntervalRule =
+    std::function<IntervalTensor(const Operation&, std::span<const IntervalTensor>)>;
+using IntervalRules = std::map<std::string, IntervalRule, std::less<>>;
+
+/// The rules in force, by the name of the primitive: Hom's own on first use. A user adds one for a
+/// primitive of his own, and assigns a former copy to take it out.
+IntervalRules& interval_rules();
 
 /// What is known of any tensor of this type: nothing.
 IntervalTensor anything(const TensorType& type);

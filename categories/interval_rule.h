@@ -1,18 +1,9 @@
 // categories/interval_rule.h -- what the rules of the category of intervals share
 #pragma once
 
-#include <functional>
-#include <map>
-#include <string>
-
 #include <hom/categories/interval.h>
 
 namespace hom::categories {
-
-/// The result of a primitive with one result, from boxes of all its operands.
-using IntervalRule =
-    std::function<IntervalTensor(const Operation&, std::span<const IntervalTensor>)>;
-using IntervalRules = std::map<std::string, IntervalRule, std::less<>>;
 
 /// Functions of one element at a time, and predicates.
 void add_elementwise_intervals(IntervalRules& rules);

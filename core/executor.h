@@ -26,8 +26,9 @@ class Executor {
   /// be overwritten.
   virtual TensorList execute(const Invocation& step, TensorList operands) = 0;
   /// Results of a `composite` step by a kernel for the name in its attribute `name`, if there is
-  /// one; otherwise its decomposition is evaluated.
-  virtual std::optional<TensorList> composite(const Invocation&, const TensorList&) {
+  /// one that takes these operands; otherwise they are left as they are, and its decomposition is
+  /// evaluated.
+  virtual std::optional<TensorList> composite(const Invocation&, TensorList&) {
     return std::nullopt;
   }
 };

@@ -232,11 +232,23 @@ bool is_zero_by_linearity(const Primitive& primitive, std::span<const TensorType
 std::vector<TensorType> result_types(const Primitive& primitive, const Attributes& attributes,
                                      std::span<const TensorType> operands, const Location& at);
 
-/// Primitives by name. The standard table holds Hom's own; a test or a user may add to it and reset
-/// it.
+/// Primitives by name. A plain value: copies share their declarations, a copy may be extended, and
+/// assigning a former copy takes out what was added since:
+///
+///     const PrimitiveTable before = standard_primitives();
+///     standard_primitives().add({.name = "squareplus", …});
+///     standard_primitives() = before;
+///
+/// A declaration lives as long as a table that ever held it, so that programs which have steps of
+/// it stay valid: they run, print and differentiate as before, only their text is no longer read.
+/// Not to be changed while other threads look names up.
 class PrimitiveTable {
  public:
-  /// Takes ownership; the address stays valid for the life of the table. Throws where the name is
+  PrimitiveTable() = default;
+  PrimitiveTable(const PrimitiveTable&) = default;
+  PrimitiveTable& operator=(const PrimitiveTable& other);
+
+  /// Takes ownership and returns the declaration at its lasting address. Throws where the name is
   /// taken.
   const Primitive& add(Primitive primitive);
   /// Throws `Error` for an unknown name, with the nearest known one.
@@ -246,12 +258,15 @@ class PrimitiveTable {
   bool contains(std::string_view name) const;
 
  private:
-  std::vector<std::unique_ptr<Primitive>> primitives_;
+  std::vector<std::shared_ptr<const Primitive>> primitives_;
   // Keys are the names inside the primitives.
   std::unordered_map<std::string_view, const Primitive*> by_name_;
+  // What programs may refer to though assignment took it out.
+  std::vector<std::shared_ptr<const Primitive>> former_;
 };
 
-/// The table with Hom's primitives, made on first use.
+/// The table with Hom's primitives, made on first use. A user may add to it; to take one of Hom's
+/// own out of it is not supported, since the library looks its own names up.
 PrimitiveTable& standard_primitives();
 
 }  // namespace hom

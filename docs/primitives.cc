@@ -1,12 +1,17 @@
 // docs/primitives.cc -- prints docs/primitives.md
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <iostream>
-#include <set>
 #include <string>
 #include <vector>
 
 #include <hom/backends/cpu/kernel.h>
+#include <hom/categories/decomposition.h>
+#include <hom/categories/gad.h>
+#include <hom/categories/interval.h>
+#include <hom/categories/matrices.h>
+#include <hom/categories/programs.h>
 #include <hom/core/primitive.h>
 
 using namespace hom;
@@ -82,11 +87,11 @@ void declarations(const std::vector<const Primitive*>& primitives) {
   }
 }
 
-/// How `evaluate` runs a primitive: by a kernel of the eager CPU executor, or by itself.
+/// How `evaluate` runs a primitive: by a kernel of the eager CPU executor, or by the programs
+/// inside it.
 std::string evaluated(const Primitive& p) {
-  static const std::set<std::string> by_core{"call", "cond", "captured"};
   if (cpu_kernels().find(p.name)) return "kernel";
-  return by_core.contains(p.name) ? "core" : "**missing**";
+  return p.run || p.name == "captured" ? "core" : "**missing**";
 }
 
 /// Whether `vmap` has a rule; what has no operands is the same for all lanes.
@@ -95,12 +100,57 @@ std::string batched(const Primitive& p) {
   return p.max_operands == 0 ? "–" : "**missing**";
 }
 
-void categories(const std::vector<const Primitive*>& primitives) {
-  header({"primitive", "evaluate (CPU)", "linearize", "transpose", "batch"});
+/// How a category of categories/ reads it.
+template <class C>
+std::string read_in(const C& c, const Primitive& p) {
+  if (categories::is_decomposed(p)) return "its program";
+  return c.lacks(p).empty() ? "yes" : "–";
+}
+
+void categories_of(const std::vector<const Primitive*>& primitives) {
+  header({"primitive", "evaluate (CPU)", "linearize", "transpose", "batch", "intervals",
+          "additive functions, matrices, Dual, Cont, Begin"});
   for (const Primitive* p : primitives) {
     row({"`" + p->name + "`", evaluated(*p), has_derivative(*p) ? "yes" : "–",
-         p->transpose ? "yes" : "–", batched(*p)});
+         p->transpose ? "yes" : "–", batched(*p), read_in(categories::Intervals{}, *p),
+         read_in(categories::Matrices{}, *p)});
   }
+}
+
+/// One row for each reason: the primitives for which `why_not` gives it.
+void reasons(const std::string& category, const std::vector<const Primitive*>& primitives,
+             const std::function<std::string(const Primitive&)>& why_not) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const Primitive* p : primitives) {
+    const std::string reason = why_not(*p);
+    if (reason.empty()) continue;
+    auto entry = std::find_if(found.begin(), found.end(),
+                              [&](const auto& known) { return known.first == reason; });
+    if (entry == found.end()) entry = found.insert(found.end(), {reason, ""});
+    entry->second += (entry->second.empty() ? "`" : ", `") + p->name + "`";
+  }
+  for (const auto& [reason, names] : found) row({category, names, reason});
+}
+
+/// Why a category of categories/ does not read it.
+template <class C>
+void reasons_of(const C& c, const std::string& name,
+                const std::vector<const Primitive*>& primitives) {
+  reasons(name, primitives, [&](const Primitive& p) {
+    return categories::is_decomposed(p) ? std::string() : std::string(c.lacks(p));
+  });
+}
+
+void why_not(const std::vector<const Primitive*>& primitives) {
+  header({"category", "has no arrow for", "because"});
+  reasons("linearize", primitives,
+          [](const Primitive& p) { return has_derivative(p) ? "" : p.no_derivative; });
+  reasons_of(categories::Functions<categories::Arrays>{}, "functions on arrays", primitives);
+  reasons_of(categories::Programs{}, "programs", primitives);
+  reasons_of(categories::GAD<categories::Matrices>{}, "GAD", primitives);
+  reasons_of(categories::Intervals{}, "intervals", primitives);
+  reasons_of(categories::Matrices{}, "transpose; additive functions, matrices, Dual, Cont, Begin",
+             primitives);
 }
 
 void promotion() {
@@ -148,13 +198,20 @@ int main() {
          "up to 16 "
          "elements along the axes, and\ngrows with their logarithm.\n\n";
   declarations(primitives);
-  std::cout << "\n## Which category has it\n\n"
-               "Evaluation, `linearize`, `transpose` and `batch` (`vmap`) have a rule for each "
-               "primitive; those that may raise when they\nrun spare lanes in which a batched "
-               "`cond` does not take their branch. `text`, `syntax`, `graph` and `cost` read\nany "
-               "step alike, so they have all of them, and those that "
-               "users add.\n\n";
-  categories(primitives);
+  std::cout
+      << "\n## Which category has it\n\n"
+         "Evaluation and `batch` (`vmap`) have every primitive; those that may raise when they "
+         "run spare lanes in which a\nbatched `cond` does not take their branch. `text`, "
+         "`syntax`, `graph` and `cost` read any step alike, and so do functions on\narrays, "
+         "`Programs` and `GAD`: they have all of them, and those that users add. *Its program* "
+         "stands for a step with a program inside\nthat is read instead: a loop unrolled, a "
+         "`while` where it has a bound. What has a linear arrow is linear in some of its\n"
+         "operands, as a product is.\n\n";
+  categories_of(primitives);
+  std::cout << "\n### Why not\n\n"
+               "A step that a category does not have is an error at the user's line, with this "
+               "reason.\n\n";
+  why_not(primitives);
   std::cout << "\n## Dtypes of two tensors\n\n";
   promotion();
   std::cout << "\n## Dtypes of a tensor and a C++ number\n\n"

@@ -28,6 +28,24 @@ CachedLookup& cache_line(const Primitive& primitive) {
        step.at);
 }
 
+/// Kernels of composites are found by name alone, so that a function of another meaning may have
+/// taken it.
+void require_types(const Invocation& step, const std::string& name, const TensorList& results) {
+  bool same = results.size() == step.result_types.size();
+  for (std::size_t i = 0; same && i < results.size(); ++i)
+    same = results[i].array(step.at).type == step.result_types[i];
+  require(same, step.at, [&] {
+    std::string given, wanted;
+    for (const Tensor& result : results)
+      given += (given.empty() ? "" : ", ") + to_string(result.type());
+    for (const TensorType& type : step.result_types)
+      wanted += (wanted.empty() ? "" : ", ") + to_string(type);
+    return Complaint{"composite `" + name + "`: its CPU kernel gives (" + given +
+                         "), its decomposition (" + wanted + ")",
+                     "a kernel returns nothing for operands that it does not know"};
+  });
+}
+
 }  // namespace
 
 TensorList EagerExecutor::execute(const Invocation& step, TensorList operands) {
@@ -39,6 +57,15 @@ TensorList EagerExecutor::execute(const Invocation& step, TensorList operands) {
     line = CachedLookup{&step.primitive, kernels_.stamp(), kernel, step.primitive.name};
   }
   return line.kernel(step, std::move(operands));
+}
+
+std::optional<TensorList> EagerExecutor::composite(const Invocation& step, TensorList& operands) {
+  const std::string& name = step.attributes.string("name");
+  const CompositeKernel kernel = kernels_.find_composite(name);
+  if (kernel == nullptr) return std::nullopt;
+  std::optional<TensorList> results = kernel(step, operands);
+  if (results) require_types(step, name, *results);
+  return results;
 }
 
 Executor& default_executor() {

@@ -14,6 +14,8 @@ class EagerExecutor : public Executor {
 
   /// Throws `Error` for a primitive without a kernel, naming it.
   TensorList execute(const Invocation& step, TensorList operands) override;
+  /// Throws `Error` where a kernel gives results of other types than the decomposition does.
+  std::optional<TensorList> composite(const Invocation& step, TensorList& operands) override;
 
  private:
   const KernelTable& kernels_;

@@ -13,14 +13,24 @@ std::uint64_t next_stamp() {
   return ++last;
 }
 
+template <class Map>
+auto found_in(const Map& map, std::string_view name) {
+  const auto found = map.find(name);
+  return found == map.end() ? nullptr : found->second;
+}
+
+template <class Map>
+std::vector<std::string> keys_of(const Map& map) {
+  std::vector<std::string> names;
+  for (const auto& entry : map) names.push_back(entry.first);
+  return names;
+}
+
 }  // namespace
 
 KernelTable::KernelTable() : stamp_(next_stamp()) {}
 
-Kernel KernelTable::find(std::string_view primitive) const {
-  const auto found = kernels_.find(primitive);
-  return found == kernels_.end() ? nullptr : found->second;
-}
+Kernel KernelTable::find(std::string_view primitive) const { return found_in(kernels_, primitive); }
 
 void KernelTable::add(std::string primitive, Kernel kernel) {
   const auto [entry, is_new] = kernels_.emplace(std::move(primitive), kernel);
@@ -28,11 +38,19 @@ void KernelTable::add(std::string primitive, Kernel kernel) {
   stamp_ = next_stamp();
 }
 
-std::vector<std::string> KernelTable::names() const {
-  std::vector<std::string> names;
-  for (const auto& [name, kernel] : kernels_) names.push_back(name);
-  return names;
+std::vector<std::string> KernelTable::names() const { return keys_of(kernels_); }
+
+CompositeKernel KernelTable::find_composite(std::string_view name) const {
+  return found_in(composites_, name);
 }
+
+void KernelTable::add_composite(std::string name, CompositeKernel kernel) {
+  const auto [entry, is_new] = composites_.emplace(std::move(name), kernel);
+  if (!is_new)
+    throw Error("kernel table: composite `" + entry->first + "` has a CPU kernel already");
+}
+
+std::vector<std::string> KernelTable::composite_names() const { return keys_of(composites_); }
 
 KernelTable& cpu_kernels() {
   static KernelTable table = [] {

@@ -8,8 +8,8 @@
 # The pages are README.md, docs/*.md and docs/*/*.md. A block in a page names its source in an HTML comment before it:
 #
 #   <!-- from examples/NAME.cc -->           the block stands in that file, up to common indentation. Programs in
-#                                            examples/ and docs/ are run here, tests/errors/ and tests/install/ by
-#                                            their own tests.
+#                                            examples/ and docs/ are run here, tests/errors/, tests/install/ and
+#                                            tests/external/ by their own tests.
 #   <!-- output of examples/NAME -->         a block or table: the program prints it
 #   <!-- message in core/FILE.h -->          the text of a static_assert in that file
 #
@@ -217,7 +217,7 @@ def check_block(programs, page, block):
     if kind == "from":
         if not exists(source):
             return f"{source} does not exist"
-        run_elsewhere = source.startswith(("tests/errors/", "tests/install/"))
+        run_elsewhere = source.startswith(("tests/errors/", "tests/install/", "tests/external/"))
         if not run_elsewhere:
             if os.path.dirname(source) not in ("examples", "docs", "docs/categories"):
                 return f"nothing runs {source}"

@@ -73,7 +73,7 @@ class CartesianLaws : public testing::Test {
   void holds(const char* name, std::string (*law)(const C&, const Arrows<C>&, Choices&)) {
     check<S>(name, [&](const RandomProgram& program, Choices& choices) {
       const C c = S::make();
-      return law(c, arrows_of(c, random_chain(program, choices)), choices);
+      return law(c, law_samples(c, random_chain(program, choices)), choices);
     });
   }
 };
@@ -98,7 +98,7 @@ TYPED_TEST(CartesianLaws, meaning_of_compose_is_compose_of_meanings) {
   check<TypeParam>("functor", [](const RandomProgram& program, Choices& choices) {
     const C c = TypeParam::make();
     const Chain chain = random_chain(program, choices);
-    return functor_law(c, chain, arrows_of(c, chain), choices);
+    return functor_laws(c, chain, law_samples(c, chain), difference_of(c, choices));
   });
 }
 
@@ -141,7 +141,7 @@ TYPED_TEST(LinearLaws, d_of_compose_is_chain_rule) {
     const Chain chain = random_chain(program, choices);
     const LinearAtPoint whole = derivative_at(chain.whole, chain.a);
     const Arrows<K> parts = derivatives_of(k, chain);
-    Checker<K> checker(k, choices);
+    Checker<K> checker(k, difference_of(k, choices));
     checker.expect_equal("meaning (h . g . f) = meaning h . meaning g . meaning f",
                          read_linear(k, whole.program, whole.residuals),
                          k.compose(parts.h, k.compose(parts.g, parts.f)), parts.a);

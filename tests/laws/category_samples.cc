@@ -1,32 +1,13 @@
-// tests/laws/category_samples.cc -- programs cut in pieces, and matrices from values on the basis
+// tests/laws/category_samples.cc -- random chains, and matrices from values on the basis
 #include <hom/tests/laws/category_samples.h>
 
 #include <algorithm>
 
-#include <hom/core/builder.h>
 #include <hom/core/operations/elementwise.h>
 #include <hom/core/operations/shaping.h>
 
 namespace hom::laws {
 namespace {
-
-/// Copies the steps `from` … `to` − 1 onto the given slots, and returns where the wanted ones went.
-Program part(const Program& program, const std::vector<Slot>& inputs, std::size_t from,
-             std::size_t to, const std::vector<Slot>& outputs) {
-  Builder builder;
-  std::vector<Slot> moved(program.slot_count());
-  for (Slot slot : inputs) moved[slot] = builder.add_input(program.type(slot), "x");
-  for (std::size_t i = from; i < to; ++i) {
-    const Step step = program.step(i);
-    std::vector<Slot> operands;
-    for (Slot slot : step.operands) operands.push_back(moved[slot]);
-    const Slot first = builder.append_step(program, step, operands);
-    for (std::uint32_t r = 0; r < step.result_count; ++r) moved[step.first_result + r] = first + r;
-  }
-  std::vector<Slot> results;
-  for (Slot slot : outputs) results.push_back(moved[slot]);
-  return std::move(builder).finish(std::move(results), {});
-}
 
 template <class F>
 Matrices::Arrow matrix_of_function(const Environment& a, const Environment& b, const F& f) {
@@ -53,35 +34,13 @@ Matrices::Arrow matrix_of_function(const Environment& a, const Environment& b, c
 
 }  // namespace
 
-std::pair<Program, Program> cut(const Program& program, std::size_t steps) {
-  const std::vector<std::size_t> last_use = last_uses(program);
-  std::vector<Slot> between;
-  for (Slot slot = 0; slot < program.slot_count(); ++slot) {
-    const std::uint32_t definition = program.definition(slot);
-    const bool defined = definition == Program::is_none || definition < steps;
-    // What is used later, and what is never used: an input, or a result beside others.
-    if (defined && last_use[slot] >= steps) between.push_back(slot);
-  }
-  return {part(program, program.inputs(), 0, steps, between),
-          part(program, between, steps, program.step_count(), program.outputs())};
-}
-
 Chain random_chain(const RandomProgram& random, Choices& choices) {
-  Chain chain;
-  chain.whole = random.program();
-  const auto steps = static_cast<std::int64_t>(chain.whole.step_count());
+  const Program whole = random.program();
+  const auto steps = static_cast<std::int64_t>(whole.step_count());
   const std::int64_t first = choices.between(0, steps);
-  auto [f, rest] = cut(chain.whole, static_cast<std::size_t>(first));
-  auto [g, h] = cut(rest, static_cast<std::size_t>(
-                              choices.between(0, static_cast<std::int64_t>(rest.step_count()))));
-  chain.a = random.inputs;
-  chain.b = evaluate(f, chain.a);
-  chain.c = evaluate(g, chain.b);
-  chain.d = evaluate(h, chain.c);
-  chain.f = std::move(f);
-  chain.g = std::move(g);
-  chain.h = std::move(h);
-  return chain;
+  const std::int64_t second = choices.between(first, steps);
+  return chain_of(whole, static_cast<std::size_t>(first), static_cast<std::size_t>(second),
+                  random.inputs);
 }
 
 Matrices::Arrow matrix_of(const Additive&, const Additive::Arrow& f) {

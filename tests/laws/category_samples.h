@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include <hom/categories/additive.h>
 #include <hom/categories/begin.h>
@@ -10,6 +9,7 @@
 #include <hom/categories/dual.h>
 #include <hom/categories/gad.h>
 #include <hom/categories/interval.h>
+#include <hom/categories/laws.h>
 #include <hom/categories/matrices.h>
 #include <hom/categories/product.h>
 #include <hom/categories/programs.h>
@@ -20,15 +20,7 @@ namespace hom::laws {
 
 using namespace hom::categories;
 
-/// A program as a composite g ∘ f, where f is its first `steps` steps.
-std::pair<Program, Program> cut(const Program& program, std::size_t steps);
-
-/// A random program cut in three, h ∘ g ∘ f, with a point of each object a → b → c → d.
-struct Chain {
-  Program whole;
-  Program f, g, h;
-  Tensors a, b, c, d;
-};
+/// A random program cut in three at random.
 Chain random_chain(const RandomProgram& program, Choices& choices);
 
 /// The matrix of a linear arrow, whatever it is made of.

@@ -6,6 +6,7 @@
 #include "eager_support.h"
 
 #include <hom/backends/cpu/threefry.h>
+#include <hom/hom.h>
 
 namespace hom::testing {
 namespace {
@@ -140,6 +141,85 @@ TEST(EagerExecutor, ATableOfOnesOwnExtendsTheStandardOne) {
   const Primitive primitive{.name = "answer"};
   EXPECT_EQ(execute_with(executor, primitive, {Tensor(1.0)})[0].item(), 42);
   EXPECT_EQ(cpu_kernels().find("answer"), nullptr);
+}
+
+TEST(EagerExecutor, AFormerCopyOfATableTakesOutWhatWasAdded) {
+  const auto answer = [](const Invocation&, TensorList) { return TensorList{Tensor(42.0)}; };
+  const Primitive primitive{.name = "answer"};
+  EagerExecutor executor;
+  const KernelTable before = cpu_kernels();
+  cpu_kernels().add("answer", answer);
+  EXPECT_EQ(execute_with(executor, primitive, {Tensor(1.0)})[0].item(), 42);
+  cpu_kernels() = before;
+  EXPECT_EQ(cpu_kernels().find("answer"), nullptr);
+  EXPECT_THROW(execute_with(executor, primitive, {Tensor(1.0)}), Error);
+}
+
+TEST(EagerExecutor, KernelsOfCompositesAreFoundByTheirNames) {
+  KernelTable table = cpu_kernels();
+  const CompositeKernel kernel = [](const Invocation&, TensorList& x) {
+    return std::optional(TensorList{std::move(x[0])});
+  };
+  table.add_composite("same", kernel);
+  EXPECT_THROW(table.add_composite("same", kernel), Error);
+  EXPECT_EQ(table.find_composite("same"), kernel);
+  EXPECT_EQ(table.find("same"), nullptr);
+  EXPECT_EQ(table.composite_names(), std::vector<std::string>{"same"});
+  EXPECT_EQ(cpu_kernels().find_composite("same"), nullptr);
+
+  const auto doubled = composite("same", [](Tensor x) { return x + x; });
+  EXPECT_EQ(doubled(2.0).item(), 4);
+  EagerExecutor executor(table);
+  const ExecutorScope scope(executor);
+  EXPECT_EQ(doubled(2.0).item(), 2);
+  // A composite of another name is its decomposition.
+  EXPECT_EQ(composite("other", [](Tensor x) { return x + x; })(2.0).item(), 4);
+}
+
+TEST(EagerExecutor, AKernelOfACompositeMayDeclineOrFail) {
+  KernelTable table = cpu_kernels();
+  table.add_composite("declined", [](const Invocation&, TensorList&) -> std::optional<TensorList> {
+    return std::nullopt;
+  });
+  table.add_composite("wrong", [](const Invocation&, TensorList&) {
+    return std::optional(TensorList{Tensor(1.0f)});
+  });
+  EagerExecutor executor(table);
+  const ExecutorScope scope(executor);
+  const auto doubled = [](Tensor x) { return x + x; };
+  EXPECT_EQ(composite("declined", doubled)(2.0).item(), 4);
+  EXPECT_THROW(composite("wrong", doubled)(2.0), Error);
+}
+
+TEST(PrimitiveTable, AFormerCopyTakesOutWhatWasAddedWhileProgramsStay) {
+  PrimitiveTable table = standard_primitives();
+  const PrimitiveTable before = table;
+  // Shared with the standard table, so that programs of both are the same.
+  EXPECT_EQ(&table.find("sin"), &standard_primitives().find("sin"));
+  const Program p = [&] {
+    const Primitive& twice =
+        table.add({.name = "twice",
+                   .type = [](const Typing& t) { return std::vector{t.operands[0]}; },
+                   .run = [](const Invocation&, TensorList x) { return TensorList{x[0] + x[0]}; }});
+    EXPECT_THROW(table.add({.name = "twice"}), Error);
+    return program([&](Tensor x) { return apply_one(twice, {}, {x}, Location::current()); },
+                   f64[{}]);
+  }();
+  EXPECT_FALSE(standard_primitives().contains("twice"));
+  for (int i = 0; i < 3; ++i) table = before;
+  EXPECT_FALSE(table.contains("twice"));
+  EXPECT_EQ(table.all().size(), standard_primitives().all().size());
+  EXPECT_THROW(table.find("twice"), Error);
+  EXPECT_EQ(evaluate(p, {Tensor(2.0)})[0].item(), 4);
+  EXPECT_NE(to_text(p).find("twice"), std::string::npos);
+  EXPECT_THROW(parse_program(to_text(p)), Error);
+
+  // The name is free again, for another declaration; the program keeps the former one.
+  const Primitive& other = table.add({.name = "twice"});
+  EXPECT_NE(&p.step(0).primitive, &other);
+  const PrimitiveTable& itself = table;
+  table = itself;
+  EXPECT_EQ(&table.find("twice"), &other);
 }
 
 TEST(EagerExecutor, AnotherPrimitiveAtTheSameAddressIsNotMistaken) {
