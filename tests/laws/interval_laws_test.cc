@@ -375,7 +375,7 @@ TEST(Intervals, what_has_no_bounds_fails_at_its_line) {
 
 TEST(Intervals, have_a_rule_for_every_primitive_but_bitcast) {
   for (const Primitive* p : standard_primitives().all()) {
-    EXPECT_EQ(Intervals{}.lacks(*p).empty(), p->name != "bitcast") << p->name;
+    EXPECT_EQ(Intervals{}.lacks(*p).empty(), p->name != "bitcast" && !only_raises(*p)) << p->name;
   }
 }
 

@@ -1,5 +1,8 @@
 // tests/errors/run/position_outside.cc -- a computed position beyond the last element, where that
-// is to be checked expect: set: position 3 is outside axis 0 of f64[3, 2] expect: Bounds::clip
+// is to be checked
+//
+// expect: set: position 3 is outside axis 0 of f64[3, 2]
+// expect: Bounds::clip
 #include "tests/errors/fails.h"
 
 MISTAKE(position_outside) {

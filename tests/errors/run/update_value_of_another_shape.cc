@@ -1,6 +1,8 @@
 // tests/errors/run/update_value_of_another_shape.cc -- a value that does not broadcast to the
-// indexed elements expect: set: a value f64[3] does not broadcast to [2], the shape of the indexed
-// elements of f64[3, 2]
+// indexed elements
+//
+// expect: set: a value f64[3] does not broadcast to [2]
+// expect: indexed elements of f64[3, 2]
 #include "tests/errors/fails.h"
 
 MISTAKE(update_value_of_another_shape) {

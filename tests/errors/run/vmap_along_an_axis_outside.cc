@@ -1,6 +1,8 @@
 // tests/errors/run/vmap_along_an_axis_outside.cc -- a map along an axis that the argument does not
-// have expect: vmap: axis 2 of `x`, which is f64[3, 2] expect: hint: axes go from 0 to rank − 1, or
-// from −rank to −1
+// have
+//
+// expect: vmap: axis 2 of `x`, which is f64[3, 2]
+// expect: hint: axes go from 0 to rank − 1, or from −rank to −1
 #include "tests/errors/fails.h"
 
 MISTAKE(vmap_along_an_axis_outside) {

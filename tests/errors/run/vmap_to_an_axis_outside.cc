@@ -1,6 +1,8 @@
 // tests/errors/run/vmap_to_an_axis_outside.cc -- results of a map along an axis that they do not
-// have expect: vmap: out-axis 2 of a result that is f64[2] in each lane expect: hint: with the
-// lanes it has rank 2; axes go from 0 to rank − 1, or from −rank to −1
+// have
+//
+// expect: vmap: out-axis 2 of a result that is f64[2] in each lane
+// expect: hint: with the lanes it has rank 2; axes go from 0 to rank − 1, or from −rank to −1
 #include "tests/errors/fails.h"
 
 MISTAKE(vmap_to_an_axis_outside) {
