@@ -93,6 +93,11 @@ struct GAD {
                                k.project(tangent(a), tangent_positions(a, positions))};
             }};
   }
+  /// Functions with derivatives of their own, which their decomposition would not have.
+  bool reads_whole(const Operation& operation) const {
+    return operation.is("custom_jvp") || operation.is("custom_vjp") ||
+           operation.is("custom_linear");
+  }
   Arrow primitive(const Operation& operation) const {
     const Primitive& p = *operation.primitive;
     const bool varies = !tangent(operation.types).empty() && !tangent(operation.results).empty();

@@ -65,6 +65,10 @@ typename C::Arrow read(const C& c, const Program& program) {
 
 template <Cartesian C>
 typename C::Arrow read_step(const C& c, const Operation& operation) {
+  // A category may know more of a step than its decomposition does: a derivative that is given.
+  if constexpr (requires { c.reads_whole(operation); }) {
+    if (c.reads_whole(operation)) return c.primitive(operation);
+  }
   if (const ProgramPtr program = decomposition(operation)) return read(c, *program);
   if (operation.is("barrier")) return c.id(operation.codomain());
   if (const std::string reason = c.lacks(*operation.primitive); !reason.empty())

@@ -482,24 +482,27 @@ void add_custom_primitives(PrimitiveTable& table) {
              .batch = batch_linear,
              .run = run_reverse_only,
              .shapes = "the program's, turned round"});
-  table.add({.name = "composite",
-             .min_operands = 0,
-             .max_operands = INT32_MAX,
-             .attributes = {program, {"name", Kind::string}},
-             .type = program_type,
-             .call_derivative =
-                 [](const LinearizingCall& at) {
-                   return linearized_call(at, *at.attributes.program("program"));
-                 },
-             .batch =
-                 [](const Batching& at) {
-                   // A kernel for the name knows nothing of lanes: the decomposition does.
-                   return batch_by_call(standard_primitives().find("call"), at);
-                 },
-             .partial = true,
-             .run = run_composite,
-             .shapes = "the program's",
-             .formula = "that of the decomposition"});
+  table.add(
+      {.name = "composite",
+       .min_operands = 0,
+       .max_operands = INT32_MAX,
+       .attributes = {program, {"name", Kind::string}},
+       .type = program_type,
+       .call_derivative =
+           [](const LinearizingCall& at) {
+             return linearized_call(at, *at.attributes.program("program"));
+           },
+       .transpose =
+           [](const Transposing& at) { transpose_by_call(standard_primitives().find("call"), at); },
+       .batch =
+           [](const Batching& at) {
+             // A kernel for the name knows nothing of lanes: the decomposition does.
+             return batch_by_call(standard_primitives().find("call"), at);
+           },
+       .partial = true,
+       .run = run_composite,
+       .shapes = "the program's",
+       .formula = "that of the decomposition"});
   table.add({.name = "checkpoint",
              .min_operands = 0,
              .max_operands = INT32_MAX,

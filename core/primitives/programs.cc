@@ -173,7 +173,7 @@ PrimalAndTangent linearized_call(const LinearizingCall& at, const Program& progr
   return both;
 }
 
-void transpose_call(const Transposing& at) {
+void transpose_by_call(const Primitive& call, const Transposing& at) {
   const Program body =
       at.transpose(with_outputs(*at.attributes.program("program"), present(at.ct)), at.linear, {});
   const std::vector<bool> mask = nonzero_outputs(body);
@@ -183,13 +183,15 @@ void transpose_call(const Transposing& at) {
   }
   append_present(operands, at.ct);
   const TensorList results =
-      apply(at.primitive, {{"program", {shared(with_outputs(body, mask))}}}, operands, at.at);
+      apply(call, {{"program", {shared(with_outputs(body, mask))}}}, operands, at.at);
   std::size_t varying = 0;
   std::size_t next = 0;
   for (std::size_t i = 0; i < at.linear.size(); ++i) {
     if (at.linear[i] && mask[varying++]) at.add(i, results[next++]);
   }
 }
+
+void transpose_call(const Transposing& at) { transpose_by_call(at.primitive, at); }
 
 std::vector<Tensor> batch_by_call(const Primitive& call, const Batching& at) {
   BatchedProgram inner =

@@ -57,6 +57,7 @@ PrimalAndTangent linearized_call(const LinearizingCall& at, const Program& progr
 void transpose_call(const Transposing& at);
 std::vector<Tensor> batch_call(const Batching& at);
 /// As a step of another primitive: `call` or one like it.
+void transpose_by_call(const Primitive& call, const Transposing& at);
 std::vector<Tensor> batch_by_call(const Primitive& call, const Batching& at);
 TensorList run_call(const Invocation& step, TensorList operands);
 

@@ -63,6 +63,9 @@ TEST(Composite, is_differentiated_and_batched_by_its_decomposition) {
   const auto f = [](Tensor t) { return rms_norm(t); };
   EXPECT_TRUE(check_derivatives(f, x).ok()) << check_derivatives(f, x);
   EXPECT_TRUE(array_equal(vmap(f)(x), f(x)));
+  // Where it is linear it has a transpose.
+  const auto total = composite("total", [](Tensor t) { return 3.0 * sum(t); });
+  EXPECT_TRUE(array_equal(transpose(total, x)(1.0), 3.0 * ones_like(x)));
 }
 
 TEST(Composite, raises_where_a_kernel_gives_another_type) {

@@ -348,5 +348,15 @@ TEST(Functors, a_category_lists_its_primitives) {
   EXPECT_EQ(list_primitives(Programs{}).find("lacks"), std::string::npos);
 }
 
+/// The derivative that is given, not that of the function.
+TEST(Functors, gad_keeps_derivatives_of_ones_own) {
+  const auto f = custom_jvp([](Tensor x) { return x * x; },
+                            [](Tensor, Tensor, Tensor dx) { return 100.0 * dx; });
+  const auto [y, derivative] =
+      read(GAD<Matrices>{}, program([&](Tensor x) { return sin(f(x)); }, f64[{}]))({Tensor(3.0)});
+  EXPECT_EQ(y[0].item(), std::sin(9.0));
+  EXPECT_NEAR(derivative.at(0, 0), 100.0 * std::cos(9.0), 1e-12);
+}
+
 }  // namespace
 }  // namespace hom::laws
