@@ -21,12 +21,6 @@ std::optional<Linearization> linearized(const Program& program) {
   }
 }
 
-Program pullback_of(const Linearization& lin) {
-  std::vector<bool> linear(lin.residual_count, false);
-  linear.resize(lin.linear.inputs().size(), true);
-  return transpose(lin.linear, linear);
-}
-
 /// x…, y…, dx… ↦ dy…
 Program rule_of(const Program& program, const Linearization& lin) {
   Builder builder;
