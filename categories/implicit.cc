@@ -16,6 +16,7 @@ namespace {
 /// each column, on A and b side by side.
 Tensor eliminated(const Tensor& a, const Tensor& b) {
   const std::int64_t n = b.shape()[0];
+  if (n == 0) return b;  // no column has a pivot
   const Tensor rows = hom::arange(n);
   const auto step = [&](const Tensor& k, const Tensor& m) {
     const Tensor column = take(m, k, 1);
@@ -150,7 +151,15 @@ Program implicit_rule(const Program& residual, std::size_t unknowns, std::size_t
 Tensor largest_change(const std::vector<Tensor>& before, const std::vector<Tensor>& after,
                       const Location& at) {
   Tensor largest = full({}, 0.0, f64, at);
-  for (std::size_t i = 0; i < before.size(); ++i) {
+  for (std::size_t i = 0; i < before.size() && i < after.size(); ++i) {
+    require(before[i].type(at) == after[i].type(at), at, [&] {
+      return Complaint{"fixed_point: f takes leaf " + std::to_string(i) + " of x as " +
+                           to_string(before[i].type()) + " and returns it as " +
+                           to_string(after[i].type()),
+                       "start from the type that f returns, or convert with astype in f"};
+    });
+  }
+  for (std::size_t i = 0; i < before.size() && i < after.size(); ++i) {
     const Tensor change = abs(Operand(after[i], at) - Operand(before[i], at));
     largest = maximum(Operand(largest, at), Operand(max_or(change, 0.0).astype(f64, at), at));
   }

@@ -10,7 +10,8 @@ namespace detail {
 /// arguments…, unknowns…, tangents of the float arguments…, closure… ↦ tangents of the unknowns….
 Program implicit_rule(const Program& residual, std::size_t unknowns, std::size_t arguments,
                       const Location& at);
-/// The largest absolute difference of corresponding elements, as f64[]; +∞ as f64[].
+/// The largest absolute difference of corresponding elements, as f64[]. Throws where types differ.
+/// And +∞ as f64[].
 Tensor largest_change(const std::vector<Tensor>& before, const std::vector<Tensor>& after,
                       const Location& at);
 Tensor infinite(const Location& at);

@@ -499,6 +499,15 @@ TEST(Implicit, a_solver_that_no_rule_could_differentiate) {
   EXPECT_TRUE(array_equal(grad([&](Tensor t) { return sum(bisected(t)); })(a), zeros({3})));
 }
 
+TEST(Implicit, of_no_unknowns_of_matrices_and_of_singular_equations) {
+  const auto root =
+      implicit([](Tensor a) { return sqrt(a); }, [](Tensor x, Tensor a) { return x * x - a; });
+  const auto loss = [&](Tensor a) { return sum(root(a)); };
+  EXPECT_EQ(grad(loss)(zeros({0})).type(), f64[{0}]);
+  expect_equal(grad(loss)(ones({2, 2}, f32)), full({2, 2}, 0.5, f32));
+  EXPECT_TRUE(std::isinf(grad(root)(0.0).item()));
+}
+
 TEST(FixedPoint, of_a_contraction_to_second_order) {
   const Tensor w = 0.3 * numbers({3, 3});
   const auto step = [&](Tensor x, Tensor t) { return tanh(matmul(w, x) + t); };
