@@ -64,8 +64,9 @@ struct Begin {
   Arrow join(const Arrow& f, const Arrow& g) const {
     ensure(f.codomain == g.codomain, "join: f and g have one codomain");
     return {product(f.domain, g.domain), f.codomain, [k = k, f, g](const typename K::Arrow& h) {
-              return plus(k, f.function(k.compose(exl(k, f.domain, g.domain), h)),
-                          g.function(k.compose(exr(k, f.domain, g.domain), h)));
+              // One after the other, as programs keep the order.
+              const typename K::Arrow right = g.function(k.compose(exr(k, f.domain, g.domain), h));
+              return plus(k, f.function(k.compose(exl(k, f.domain, g.domain), h)), right);
             }};
   }
   Arrow project(const Environment& a, const Positions& positions) const {

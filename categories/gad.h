@@ -125,7 +125,10 @@ struct GAD {
     const Environment to = tangent(operation.results);
     if (from.empty() || to.empty()) return zero(k, from, to);
     if (is_own_derivative(operation)) return k.primitive(section(operation, x, floats));
-    if (operation.is("mul")) return k.join(k.scale(x[1]), k.scale(x[0]));
+    if (operation.is("mul")) {
+      const typename K::Arrow right = k.scale(x[0]);
+      return k.join(k.scale(x[1]), right);
+    }
     if (operation.is("div")) return k.join(k.scale(1 / x[1]), k.scale(-(x[0] / (x[1] * x[1]))));
     if (operation.is("dot_general")) {
       return k.join(k.primitive(section(operation, x, {0})),

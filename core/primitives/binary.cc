@@ -23,7 +23,9 @@ Tensor plus(const Tensor& a, const Tensor& b) {
 /// d f (x, y)(dx, dy) = ∂f/∂x·dx + ∂f/∂y·dy
 DerivativeRule partials(Tensor (*in_x)(const Linearizing&), Tensor (*in_y)(const Linearizing&)) {
   return [in_x, in_y](const Linearizing& at) {
-    return std::vector{plus(part(in_x, at, 0), part(in_y, at, 1))};
+    // One after the other: C++ leaves the order of arguments open, and programs keep it.
+    const Tensor along_y = part(in_y, at, 1);
+    return std::vector{plus(part(in_x, at, 0), along_y)};
   };
 }
 
