@@ -15,6 +15,7 @@
 #include <hom/core/operations/functions.h>
 #include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>
+#include <hom/core/operations/sorting.h>
 #include <hom/core/product.h>
 
 namespace hom {
@@ -186,8 +187,8 @@ HOM_UNARY_ARROW(erf);
 HOM_UNARY_ARROW(is_finite);
 HOM_UNARY_ARROW(is_nan);
 HOM_UNARY_ARROW(stop_gradient);
-// Functions with further arguments, at their defaults: reductions of every element, softmax along
-// the last axis, every axis reversed.
+// Functions with further arguments, at their defaults: reductions of every element, softmax and sort
+// along the last axis, every axis reversed.
 HOM_UNARY_ARROW(relu);
 HOM_UNARY_ARROW(softmax);
 HOM_UNARY_ARROW(sum);
@@ -196,6 +197,8 @@ HOM_UNARY_ARROW(max);
 HOM_UNARY_ARROW(min);
 HOM_UNARY_ARROW(mean);
 HOM_UNARY_ARROW(transpose);
+HOM_UNARY_ARROW(sort);
+HOM_UNARY_ARROW(argsort);
 #undef HOM_UNARY_ARROW
 inline const auto neg = make([](const Tensor& x) { return -Operand(x, x.location()); });
 

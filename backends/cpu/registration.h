@@ -23,6 +23,8 @@ void add_indexing_kernels(KernelTable& table);
 void add_reduction_kernels(KernelTable& table);
 /// `cum…`, `argmax`, `argmin`: what walks along one axis.
 void add_cumulative_kernels(KernelTable& table);
+/// `sort`.
+void add_sorting_kernels(KernelTable& table);
 /// `dot_general`.
 void add_contraction_kernels(KernelTable& table);
 /// `random_bits`.

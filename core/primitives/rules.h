@@ -20,6 +20,7 @@ void add_indexing_primitives(PrimitiveTable& table);
 void add_window_primitives(PrimitiveTable& table);
 void add_reduction_primitives(PrimitiveTable& table);
 void add_cumulative_primitives(PrimitiveTable& table);
+void add_sorting_primitives(PrimitiveTable& table);
 void add_contraction_primitives(PrimitiveTable& table);
 void add_control_primitives(PrimitiveTable& table);
 void add_scan_primitive(PrimitiveTable& table);

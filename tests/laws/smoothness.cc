@@ -162,6 +162,8 @@ bool is_smooth_at(const Primitive& p, const Attributes& attributes, std::span<co
   if (is({"reduce_max", "reduce_min"})) return apart_in_groups(x[0], shaped("axes"));
   if (is({"argmax", "argmin", "cummax", "cummin"}))
     return apart_in_groups(x[0], {attributes.integer("axis")});
+  if (name == "sort" && x[0].dtype().is_float())
+    return apart_in_groups(x[0], {attributes.integer("axis")});
   if (name == "scatter" && attributes.string("combine").starts_with("m") &&
       attributes.string("combine") != "mul") {
     return all_apart(x[0].to_vector(), x[2].to_vector());
