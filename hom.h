@@ -25,6 +25,7 @@
 #include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>
 #include <hom/core/operations/sorting.h>
+#include <hom/core/operations/special.h>
 #include <hom/core/operations/update.h>
 #include <hom/core/parameters.h>
 #include <hom/core/product.h>

@@ -56,6 +56,7 @@ KernelTable& cpu_kernels() {
   static KernelTable table = [] {
     KernelTable kernels;
     cpu::add_unary_kernels(kernels);
+    cpu::add_special_kernels(kernels);
     cpu::add_arithmetic_kernels(kernels);
     cpu::add_logic_kernels(kernels);
     cpu::add_conversion_kernels(kernels);

@@ -73,6 +73,20 @@ struct Slices {
   }
 };
 
+/// Where each of 0 … n − 1 stands among the keys, if these are all of them: what sorts by
+/// positions need no comparisons for.
+template <class T>
+bool find_places(const T* keys, std::int64_t stride, std::vector<std::int64_t>& places) {
+  const auto n = static_cast<std::int64_t>(places.size());
+  std::fill(places.begin(), places.end(), -1);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const T key = keys[i * stride];
+    if (key < 0 || key >= n || places[static_cast<std::size_t>(key)] >= 0) return false;
+    places[static_cast<std::size_t>(key)] = i;
+  }
+  return true;
+}
+
 /// order[first + i·stride] is where element i of the sorted slice comes from.
 using FindOrder = void (*)(const Slices& slices, bool descending, const std::byte* keys,
                            std::int64_t* order);
@@ -85,7 +99,18 @@ void find_order(const Slices& slices, bool descending, const std::byte* bytes,
   const T* keys = reinterpret_cast<const T*>(bytes);
   std::vector<Ranked<U>> list(static_cast<std::size_t>(slices.extent));
   std::vector<Ranked<U>> scratch;
+  std::vector<std::int64_t> places(std::same_as<T, std::int64_t> ? list.size() : 0);
   slices.for_each([&](std::int64_t first) {
+    if constexpr (std::same_as<T, std::int64_t>) {
+      if (find_places(keys + first, slices.stride, places)) {
+        if (descending) std::reverse(places.begin(), places.end());
+        for (std::int64_t i = 0; i < slices.extent; ++i) {
+          order[first + i * slices.stride] =
+              first + places[static_cast<std::size_t>(i)] * slices.stride;
+        }
+        return;
+      }
+    }
     for (std::int64_t i = 0; i < slices.extent; ++i) {
       const U rank = rank_of(keys[first + i * slices.stride]);
       list[static_cast<std::size_t>(i)] = {descending ? static_cast<U>(~rank) : rank, i};

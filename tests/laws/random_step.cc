@@ -321,6 +321,11 @@ bool along_axis(StepSketch& step, const TensorType& x, Domain, Choices& choices)
   return !extreme || x.shape.begin()[axis] > 0;
 }
 
+bool polygamma(StepSketch& step, const TensorType&, Domain, Choices& choices) {
+  set(step, "n", {choices.below(4)});
+  return true;
+}
+
 bool sort(StepSketch& step, const TensorType& x, Domain domain, Choices& choices) {
   if (x.shape.empty()) return false;
   set(step, "axis", {choices.below(x.rank())});
@@ -420,6 +425,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"cummax", along_axis},
       {"cummin", along_axis},
       {"dot_general", dot_general},
+      {"polygamma", polygamma},
       {"sort", sort},
       {"select", select},
       {"pow", power},

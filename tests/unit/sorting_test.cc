@@ -81,6 +81,17 @@ TEST(Sorting, long_sorts_of_64_bits_use_every_byte) {
   }
 }
 
+TEST(Sorting, a_sort_by_a_permutation_is_its_inverse) {
+  const Tensor p = argsort(random_bits(key(2), {3, 300}, u64));
+  const Tensor inverse = argsort(p);
+  EXPECT_TRUE(array_equal(take_along_axis(p, inverse, 1), sort(p)));
+  EXPECT_TRUE(array_equal(argsort(inverse), p));
+  EXPECT_TRUE(array_equal(argsort(p, 1, Order::descending), flip(inverse, {1})));
+  // Almost one: a number twice, or one outside.
+  EXPECT_EQ(argsort(tensor<std::int64_t>({2, 0, 2})).to_vector<int>(), (std::vector{1, 0, 2}));
+  EXPECT_EQ(argsort(tensor<std::int64_t>({1, 3, -1})).to_vector<int>(), (std::vector{2, 0, 1}));
+}
+
 TEST(Sorting, nan_is_last_and_zeros_are_equal) {
   const Tensor x = tensor({nan, 1.0, 0.0, -infinity, -0.0, nan, infinity});
   EXPECT_EQ(argsort(x).to_vector<std::int64_t>(), (Places{3, 2, 4, 1, 6, 0, 5}));
