@@ -7,7 +7,7 @@ namespace hom::cpu {
 
 /// One operand, elementwise: `neg` … `erf`, `not`.
 void add_unary_kernels(KernelTable& table);
-/// `lgamma`, `polygamma`, `erfc` … `erfc_inv`.
+/// `lgamma`, `polygamma`, `log_gamma_slope`, `erfc` … `erfc_inv`.
 void add_special_kernels(KernelTable& table);
 /// Two operands, elementwise: `add` … `pow`, `atan2`, `scale`.
 void add_arithmetic_kernels(KernelTable& table);

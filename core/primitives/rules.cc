@@ -89,6 +89,7 @@ PrimitiveTable& standard_primitives() {
     PrimitiveTable made;
     add_leaf_primitives(made);
     add_unary_primitives(made);
+    add_special_primitives(made);
     add_binary_primitives(made);
     add_shape_primitives(made);
     add_indexing_primitives(made);

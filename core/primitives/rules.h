@@ -14,6 +14,7 @@ using namespace rules;
 
 void add_leaf_primitives(PrimitiveTable& table);
 void add_unary_primitives(PrimitiveTable& table);
+void add_special_primitives(PrimitiveTable& table);
 void add_binary_primitives(PrimitiveTable& table);
 void add_shape_primitives(PrimitiveTable& table);
 void add_indexing_primitives(PrimitiveTable& table);

@@ -326,6 +326,11 @@ bool polygamma(StepSketch& step, const TensorType&, Domain, Choices& choices) {
   return true;
 }
 
+bool log_gamma_slope(StepSketch& step, const TensorType&, Domain, Choices& choices) {
+  set(step, "k", {choices.between(1, 3)});
+  return true;
+}
+
 bool sort(StepSketch& step, const TensorType& x, Domain domain, Choices& choices) {
   if (x.shape.empty()) return false;
   set(step, "axis", {choices.below(x.rank())});
@@ -425,6 +430,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"cummax", along_axis},
       {"cummin", along_axis},
       {"dot_general", dot_general},
+      {"log_gamma_slope", log_gamma_slope},
       {"polygamma", polygamma},
       {"sort", sort},
       {"select", select},
