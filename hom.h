@@ -18,8 +18,10 @@
 #include <hom/core/arrow.h>
 #include <hom/core/function.h>
 #include <hom/core/loops.h>
+#include <hom/core/operations/complex.h>
 #include <hom/core/operations/distributions.h>
 #include <hom/core/operations/elementwise.h>
+#include <hom/core/operations/fft.h>
 #include <hom/core/operations/functions.h>
 #include <hom/core/operations/indexing.h>
 #include <hom/core/operations/random.h>

@@ -67,6 +67,7 @@ KernelTable& cpu_kernels() {
     cpu::add_cumulative_kernels(kernels);
     cpu::add_sorting_kernels(kernels);
     cpu::add_contraction_kernels(kernels);
+    cpu::add_fft_kernels(kernels);
     cpu::add_random_kernels(kernels);
     return kernels;
   }();

@@ -29,6 +29,8 @@ void add_cumulative_kernels(KernelTable& table);
 void add_sorting_kernels(KernelTable& table);
 /// `dot_general`.
 void add_contraction_kernels(KernelTable& table);
+/// `fft`.
+void add_fft_kernels(KernelTable& table);
 /// `random_bits`.
 void add_random_kernels(KernelTable& table);
 

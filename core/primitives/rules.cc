@@ -98,6 +98,7 @@ PrimitiveTable& standard_primitives() {
     add_cumulative_primitives(made);
     add_sorting_primitives(made);
     add_contraction_primitives(made);
+    add_fft_primitives(made);
     add_control_primitives(made);
     add_scan_primitive(made);
     add_while_primitive(made);

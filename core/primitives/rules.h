@@ -23,6 +23,7 @@ void add_reduction_primitives(PrimitiveTable& table);
 void add_cumulative_primitives(PrimitiveTable& table);
 void add_sorting_primitives(PrimitiveTable& table);
 void add_contraction_primitives(PrimitiveTable& table);
+void add_fft_primitives(PrimitiveTable& table);
 void add_control_primitives(PrimitiveTable& table);
 void add_scan_primitive(PrimitiveTable& table);
 void add_while_primitive(PrimitiveTable& table);

@@ -341,6 +341,14 @@ bool sort(StepSketch& step, const TensorType& x, Domain domain, Choices& choices
   return true;
 }
 
+bool fft(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  if (x.shape.empty()) return false;
+  set(step, "axis", {choices.below(x.rank())});
+  set(step, "inverse", {choices.one_in(2)});
+  step.operands = {{x}, {x}};
+  return true;
+}
+
 bool dot_general(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
   Shape lhs_batch;
   Shape lhs_contract;
@@ -430,6 +438,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"cummax", along_axis},
       {"cummin", along_axis},
       {"dot_general", dot_general},
+      {"fft", fft},
       {"log_gamma_slope", log_gamma_slope},
       {"polygamma", polygamma},
       {"sort", sort},
