@@ -608,6 +608,28 @@ TEST(Derivatives, forward_mode_of_a_while_loop_needs_no_bound) {
   EXPECT_NEAR(grad(beside)(2.5).item(), 5 * halvings(Tensor(2.5)).item(), 1e-12);
 }
 
+TEST(Derivatives, ask_the_condition_as_often_as_the_loop_does) {
+  // Beyond its bound, and once it has failed, the condition would raise: there is no such element.
+  const Tensor table = tensor({1.0, 2.0, 3.0});
+  for (std::int64_t bound : {0, 1, 3}) {
+    const auto power = [&](Tensor start, Tensor x) {
+      const auto goes_on = [&](Tensor i, Tensor) { return table(i) > 0; };
+      const auto step = [&](Tensor i, Tensor y) { return std::pair{i + 1, y * x}; };
+      return while_loop(goes_on, step, std::pair{start, x}, {.bound = bound}).second;
+    };
+    const auto of = [&](Tensor x) { return power(Tensor(0), x); };
+    const double slope = static_cast<double>(bound + 1) * std::pow(2.0, bound);
+    expect_equal(grad(of)(2.0), slope);
+    expect_equal(jvp(of)(2.0, 1.0).second, slope);
+    const Tensor starts = tensor({0, 0});
+    const Tensor xs = tensor({2.0, 3.0});
+    expect_equal(vmap(power)(starts, xs), pow(xs, static_cast<double>(bound + 1)));
+    expect_near(vmap(grad(power, wrt<1>))(starts, xs)(0), slope);
+    const auto total = [&](Tensor x) { return sum(vmap(power)(starts, x)); };
+    expect_near(grad(total)(xs)(0), slope);
+  }
+}
+
 TEST(Derivatives, switch_runs_one_branch_and_clamps) {
   const auto f = [](Tensor i) {
     return [i](Tensor x) {
