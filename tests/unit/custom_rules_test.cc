@@ -537,10 +537,26 @@ TEST(FixedPoint, starts_anywhere_and_takes_products) {
                   Pair{Tensor(1.0), Tensor(0.0)});
   const auto g = grad([&](Tensor a) { return babylonian(a).a * babylonian(a).b; })(4.0);
   EXPECT_NEAR(g.item(), 6.0, 1e-9);  // d √a · 2a = 3 √a
-  // The arguments are those that are given, and the number of iterations is limited.
-  const auto slow =
-      fixed_point([](Tensor x, Tensor a) { return x + a; }, 0.0, {.max_iterations = 7});
-  EXPECT_EQ(slow(Tensor(1.0)).item(), 7);
+}
+
+TEST(FixedPoint, ends_at_its_limit_with_nan_and_settles_in_every_dtype) {
+  const auto growing =
+      fixed_point([](Tensor x, Tensor a) { return x + a; }, zeros({2}), {.max_iterations = 7});
+  expect_equal(growing(ones({2})), full({2}, std::nan("")));
+  // The seventh iterate is the first that no longer changes, or not.
+  const auto counting = [](Tensor x, Tensor a) { return minimum(x + 1, a); };
+  const auto last = fixed_point(counting, 0.0, {.max_iterations = 7});
+  expect_equal(vmap(last)(tensor({6.0, 7.0})), tensor({6.0, std::nan("")}));
+  // Neither small nor large numbers go round for ever between neighbours.
+  const auto babylonian = [](Tensor x, Tensor a) { return (x + a / x) / 2; };
+  for (const Dtype dtype : {f16, bf16, f32, f64}) {
+    const Tensor squares = tensor({2.0, 900.0, 3e4}).astype(dtype);
+    const Tensor roots = fixed_point(babylonian, ones({3}, dtype))(squares);
+    const Tensor off = abs(roots / sqrt(squares) - 1);
+    EXPECT_LT(max(off).item<double>(), dtype == f64 ? 1e-12 : dtype == f32 ? 1e-6 : 0.02) << roots;
+  }
+  const auto large = fixed_point([](Tensor x, Tensor a) { return 0.3 * x + a; }, 0.0);
+  EXPECT_NEAR(large(Tensor(7e9)).item(), 1e10, 1);
 }
 
 // --- all in each other ---
