@@ -583,6 +583,21 @@ TEST(Derivatives, of_a_carry_that_starts_as_a_literal_or_is_only_read) {
   expect_same_derivatives(rotating, rotated, 0.9, 1e-6);
 }
 
+TEST(Derivatives, a_linear_loop_with_a_carry_of_its_own_is_transposed_either_way) {
+  // y = Σ cᵢ xᵢ, with cᵢ a carry that grows from one iteration to the next.
+  for (bool reverse : {false, true}) {
+    const auto weighted = [&](Tensor x) {
+      using Carry = std::pair<Tensor, Tensor>;
+      const auto step = [](Carry c, Tensor e) {
+        return std::pair{Carry{2 * c.first + 1, c.second + c.first * e}, std::tuple<>()};
+      };
+      return scan(step, Carry{1.0, 0 * sum(x)}, x, {.reverse = reverse}).first.second;
+    };
+    const Tensor weights = reverse ? tensor({7.0, 3.0, 1.0}) : tensor({1.0, 3.0, 7.0});
+    expect_equal(transpose(weighted, f64[{3}])(1.0), weights);
+  }
+}
+
 TEST(Derivatives, forward_mode_of_a_while_loop_needs_no_bound) {
   const auto halvings = [](Tensor x) {
     return while_loop([](Tensor y) { return y > 1; }, [](Tensor y) { return sin(y) * y / 2; }, x);
