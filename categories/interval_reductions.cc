@@ -5,6 +5,7 @@
 
 #include <hom/categories/interval_rule.h>
 #include <hom/core/axes.h>
+#include <hom/core/windows.h>
 
 namespace hom::categories {
 namespace {
@@ -148,6 +149,78 @@ IntervalRule running(Fold fold) {
   };
 }
 
+/// Sums and extremes of the elements of each window.
+IntervalRule over_windows(Fold fold) {
+  return [fold](const Operation& operation, std::span<const IntervalTensor> x) {
+    const TensorType& type = x[0].type();
+    std::vector<Interval> elements;
+    for (const Group& window : window_elements(window_axes(operation.attributes, type.shape))) {
+      std::vector<Interval> terms;
+      for (std::size_t i : window) terms.push_back(x[0].elements()[i]);
+      elements.push_back(fold(type.dtype, terms));
+    }
+    return IntervalTensor(operation.results[0], std::move(elements));
+  };
+}
+
+/// To each element, the windows that hold it.
+std::vector<Group> windows_of_elements(const std::vector<Group>& windows, std::int64_t elements) {
+  std::vector<Group> holders(static_cast<std::size_t>(elements));
+  for (std::size_t o = 0; o < windows.size(); ++o) {
+    for (std::size_t i : windows[o]) holders[i].push_back(o);
+  }
+  return holders;
+}
+
+IntervalTensor spread_windows(const Operation& operation, std::span<const IntervalTensor> y) {
+  const TensorType& type = operation.results[0];
+  const std::vector<Group> windows = window_elements(window_axes(operation.attributes, type.shape));
+  std::vector<Interval> elements;
+  for (const Group& holders : windows_of_elements(windows, type.size())) {
+    std::vector<Interval> terms;
+    for (std::size_t o : holders) terms.push_back(y[0].elements()[o]);
+    elements.push_back(sum_of(type.dtype, terms));
+  }
+  return {type, std::move(elements)};
+}
+
+/// What is added if two elements are equal (NaN equals NaN): it, 0, or either.
+Interval where_equal(const Interval& a, const Interval& b, const Interval& value) {
+  const bool may_be = (!a.is_empty() && !b.is_empty() && a.lo <= b.hi && b.lo <= a.hi) ||
+                      (a.may_be_nan && b.may_be_nan);
+  if (!may_be) return {0, 0, false};
+  return a.is_point() && b.is_point() ? value : hull(value, {0, 0, false});
+}
+
+IntervalTensor select_sum(const Operation& operation, std::span<const IntervalTensor> x) {
+  const TensorType& type = x[0].type();
+  const std::vector<Group> windows = window_elements(window_axes(operation.attributes, type.shape));
+  std::vector<Interval> elements;
+  for (std::size_t o = 0; o < windows.size(); ++o) {
+    std::vector<Interval> terms;
+    for (std::size_t i : windows[o]) {
+      terms.push_back(where_equal(x[0].elements()[i], x[1].elements()[o], x[2].elements()[i]));
+    }
+    elements.push_back(sum_of(type.dtype, terms));
+  }
+  return {operation.results[0], std::move(elements)};
+}
+
+IntervalTensor select_spread(const Operation& operation, std::span<const IntervalTensor> x) {
+  const TensorType& type = x[0].type();
+  const std::vector<Group> holders = windows_of_elements(
+      window_elements(window_axes(operation.attributes, type.shape)), type.size());
+  std::vector<Interval> elements;
+  for (std::size_t i = 0; i < holders.size(); ++i) {
+    std::vector<Interval> terms;
+    for (std::size_t o : holders[i]) {
+      terms.push_back(where_equal(x[0].elements()[i], x[1].elements()[o], x[2].elements()[o]));
+    }
+    elements.push_back(sum_of(type.dtype, terms));
+  }
+  return {operation.results[0], std::move(elements)};
+}
+
 /// Some position along the axis.
 IntervalTensor position(const Operation& operation, std::span<const IntervalTensor> x) {
   const auto axis = static_cast<std::size_t>(operation.attributes.integer("axis"));
@@ -208,6 +281,12 @@ void add_reduction_intervals(IntervalRules& rules) {
   rules["cumprod"] = running(product_of);
   rules["cummax"] = running(largest);
   rules["cummin"] = running(smallest);
+  rules["window_sum"] = over_windows(sum_of);
+  rules["window_max"] = over_windows(largest);
+  rules["window_min"] = over_windows(smallest);
+  rules["window_spread"] = spread_windows;
+  rules["window_select_sum"] = select_sum;
+  rules["window_select_spread"] = select_spread;
   rules["argmax"] = position;
   rules["argmin"] = position;
   rules["dot_general"] = contraction;

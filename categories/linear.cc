@@ -15,6 +15,7 @@ bool one_of(const Operation& operation, std::initializer_list<const char*> names
 bool selects(const Operation& operation, std::size_t i) {
   if (operation.is("select")) return i == 0;
   if (one_of(operation, {"gather", "dynamic_slice", "scatter"})) return i == 1;
+  if (one_of(operation, {"window_select_sum", "window_select_spread"})) return i < 2;
   return operation.is("dynamic_update_slice") && i == 2;
 }
 

@@ -95,6 +95,7 @@ PrimitiveTable& standard_primitives() {
     add_window_primitives(made);
     add_reduction_primitives(made);
     add_cumulative_primitives(made);
+    add_reduce_window_primitives(made);
     add_contraction_primitives(made);
     add_control_primitives(made);
     add_loop_primitives(made);

@@ -19,6 +19,7 @@ void add_shape_primitives(PrimitiveTable& table);
 void add_indexing_primitives(PrimitiveTable& table);
 void add_window_primitives(PrimitiveTable& table);
 void add_reduction_primitives(PrimitiveTable& table);
+void add_reduce_window_primitives(PrimitiveTable& table);
 void add_cumulative_primitives(PrimitiveTable& table);
 void add_contraction_primitives(PrimitiveTable& table);
 void add_control_primitives(PrimitiveTable& table);
