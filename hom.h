@@ -18,6 +18,7 @@
 #include <hom/core/arrow.h>
 #include <hom/core/function.h>
 #include <hom/core/loops.h>
+#include <hom/core/operations/convolution.h>
 #include <hom/core/operations/einsum.h>
 #include <hom/core/operations/elementwise.h>
 #include <hom/core/operations/functions.h>

@@ -268,6 +268,61 @@ IntervalTensor contraction(const Operation& operation, std::span<const IntervalT
   return {operation.results[0], std::move(elements)};
 }
 
+/// Σ over the places of the kernel and the channels of the group; padding is terms of 0.
+IntervalTensor convolution(const Operation& operation, std::span<const IntervalTensor> x) {
+  const Shape& shape = x[0].type().shape;
+  const Shape& kernel = x[1].type().shape;
+  const TensorType& type = operation.results[0];
+  const std::vector<ConvolutionAxis> axes = convolution_axes(operation.attributes, shape, kernel);
+  const IntervalArithmetic arithmetic(type.dtype.is_float() ? type.dtype : f64);
+  const std::int64_t in = kernel[kernel.size() - 2];
+  const std::int64_t channels = type.shape.back();
+  const std::int64_t out = channels / operation.attributes.integer("groups");
+  std::int64_t outputs = 1;
+  std::int64_t places = 1;
+  for (const ConvolutionAxis& axis : axes) {
+    outputs *= axis.count();
+    places *= axis.kernel;
+  }
+  std::vector<Interval> elements;
+  for (std::int64_t e = 0; e < type.size(); ++e) {
+    const std::int64_t channel = e % channels;
+    IntervalArithmetic::Sum total(arithmetic);
+    for (std::int64_t k = 0; k < places; ++k) {
+      // The place of x from the last axis to the first, or what is there instead.
+      std::int64_t o = e / channels % outputs;
+      std::int64_t rest = k;
+      std::int64_t element = 0;
+      std::int64_t step = 1;
+      bool is_gap = false;
+      bool is_padding = false;
+      for (std::size_t i = axes.size(); i-- > 0;) {
+        const std::int64_t along = axes[i].element(o % axes[i].count(), rest % axes[i].kernel);
+        o /= axes[i].count();
+        rest /= axes[i].kernel;
+        is_gap = is_gap || along == -1;
+        is_padding = is_padding || along == -2;
+        element += along * step;
+        step *= axes[i].extent;
+      }
+      if (is_gap) continue;
+      element += e / channels / outputs * step;
+      for (std::int64_t c = 0; c < in; ++c) {
+        const Interval& weight =
+            x[1].elements()[static_cast<std::size_t>((k * in + c) * channels + channel)];
+        const auto own = static_cast<std::size_t>(element * shape.back() + channel / out * in + c);
+        total.add_product(is_padding ? Interval{0, 0, false} : x[0].elements()[own], weight);
+      }
+    }
+    const Interval result = total.result();
+    elements.push_back(
+        type.dtype.is_float()
+            ? result
+            : wrapped({std::floor(result.lo), std::ceil(result.hi), false}, type.dtype));
+  }
+  return {type, std::move(elements)};
+}
+
 }  // namespace
 
 void add_reduction_intervals(IntervalRules& rules) {
@@ -290,6 +345,7 @@ void add_reduction_intervals(IntervalRules& rules) {
   rules["argmax"] = position;
   rules["argmin"] = position;
   rules["dot_general"] = contraction;
+  rules["conv_general"] = convolution;
 }
 
 }  // namespace hom::categories

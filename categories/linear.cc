@@ -33,7 +33,7 @@ bool all_zero(const Tensor& x) {
 
 std::string why_not_linear(const Operation& operation) {
   const std::size_t varying = operation.varying().size();
-  if (one_of(operation, {"mul", "scale", "dot_general"}))
+  if (one_of(operation, {"mul", "scale", "dot_general", "conv_general"}))
     return varying == 1 ? "" : "both factors vary, and a product is linear in each one alone";
   if (operation.is("div")) return operation.varies(1) ? "the divisor varies" : "";
   if (operation.is("scatter")) {

@@ -13,6 +13,44 @@ std::int64_t WindowAxis::empty_window() const {
   return -1;
 }
 
+// x̄[p] = Σ ȳ[o]·w[k] over p·spacing = o·stride + k·dilation − low. With k′ = kernel − 1 − k that is
+// a convolution of ȳ, whose elements lie at o·stride.
+ConvolutionAxis ConvolutionAxis::transposed() const {
+  ConvolutionAxis back;
+  back.extent = count();
+  back.kernel = kernel;
+  back.stride = spacing;
+  back.spacing = stride;
+  back.dilation = dilation;
+  back.low = span() - 1 - low;
+  back.high = spread() + span() - 1 - back.spread() - back.low;
+  return back;
+}
+
+// w̄[k] = Σ x[p]·ȳ[o] over the same: outputs are a kernel with `stride` between its elements.
+ConvolutionAxis ConvolutionAxis::onto_kernel() const {
+  ConvolutionAxis onto;
+  onto.extent = extent;
+  onto.kernel = count();
+  onto.stride = dilation;
+  onto.spacing = spacing;
+  onto.dilation = stride;
+  onto.low = low;
+  onto.high = span() - 1 + onto.span() - spread() - low;
+  return onto;
+}
+
+std::vector<ConvolutionAxis> convolution_axes(const Attributes& attributes, const Shape& x,
+                                              const Shape& kernel) {
+  std::vector<ConvolutionAxis> axes;
+  for (std::size_t i = 0; i + 2 < x.size(); ++i) {
+    axes.push_back({x[i + 1], kernel[i], attributes.shape("stride")[i], attributes.shape("low")[i],
+                    attributes.shape("high")[i], attributes.shape("lhs_dilation")[i],
+                    attributes.shape("rhs_dilation")[i]});
+  }
+  return axes;
+}
+
 std::vector<WindowAxis> window_axes(const Attributes& attributes, const Shape& shape) {
   const Shape& window = attributes.shape("window");
   const Shape& stride = attributes.shape("stride");

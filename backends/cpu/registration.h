@@ -27,6 +27,8 @@ void add_reduce_window_kernels(KernelTable& table);
 void add_cumulative_kernels(KernelTable& table);
 /// `dot_general`.
 void add_contraction_kernels(KernelTable& table);
+/// `conv_general`.
+void add_convolution_kernels(KernelTable& table);
 /// `random_bits`.
 void add_random_kernels(KernelTable& table);
 

@@ -22,6 +22,7 @@ void add_reduction_primitives(PrimitiveTable& table);
 void add_reduce_window_primitives(PrimitiveTable& table);
 void add_cumulative_primitives(PrimitiveTable& table);
 void add_contraction_primitives(PrimitiveTable& table);
+void add_convolution_primitives(PrimitiveTable& table);
 void add_control_primitives(PrimitiveTable& table);
 void add_loop_primitives(PrimitiveTable& table);
 void add_custom_primitives(PrimitiveTable& table);

@@ -452,6 +452,42 @@ bool dot_general(StepSketch& step, const TensorType& x, Domain, Choices& choices
   return true;
 }
 
+/// The data are x: a kernel of up to 8 places is to be found.
+bool conv_general(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  if (x.rank() < 2) return false;
+  std::vector<std::int64_t> divisors;
+  for (std::int64_t g = 1; g <= 4; ++g) {
+    if (x.shape.back() % g == 0) divisors.push_back(g);
+  }
+  const std::int64_t groups = choices.among(divisors);
+  Shape stride, low, high, lhs_dilation, rhs_dilation;
+  Shape kernel;
+  std::int64_t places = 1;
+  for (std::size_t i = 1; i + 1 < x.shape.size(); ++i) {
+    const std::int64_t n = x.shape[i];
+    const std::int64_t size =
+        choices.one_in(3) ? 1 : std::min<std::int64_t>(choices.between(2, 3), 8 / places);
+    places *= size;
+    kernel.push_back(size);
+    stride.push_back(choices.one_in(2) ? 1 : choices.between(1, 3));
+    lhs_dilation.push_back(choices.one_in(3) ? 2 : 1);
+    rhs_dilation.push_back(choices.one_in(3) ? 2 : 1);
+    low.push_back(choices.one_in(2) ? 0 : choices.between(-1, 2));
+    high.push_back(choices.one_in(2) ? 0 : choices.between(-1, 2));
+    if (n == 0) low.back() = high.back() = 0;
+  }
+  kernel.push_back(x.shape.back() / groups);
+  kernel.push_back(groups * (choices.one_in(8) ? 0 : choices.between(1, 2)));
+  set(step, "stride", {stride});
+  set(step, "low", {low});
+  set(step, "high", {high});
+  set(step, "lhs_dilation", {lhs_dilation});
+  set(step, "rhs_dilation", {rhs_dilation});
+  set(step, "groups", {groups});
+  step.operands = {{x}, {x.dtype[kernel]}};
+  return true;
+}
+
 bool select(StepSketch& step, const TensorType& x, Domain, Choices&) {
   step.operands = {{bool_[x.shape]}, {x}, {x}};
   step.data = 1;
@@ -507,6 +543,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"window_select_spread", windows},
       {"window_spread", spread},
       {"dot_general", dot_general},
+      {"conv_general", conv_general},
       {"select", select},
       {"pow", power},
       {"barrier", barrier},
