@@ -205,7 +205,7 @@ void add_convolution_primitives(PrimitiveTable& table) {
                         .derivative = derivative_of_convolution,
                         .transpose = transpose_convolution,
                         .batch = batch_convolution,
-                        .cost_factor = 12,
+                        .cost_factor = 14,
                         .shapes = "[b, s…, g·i], [k…, i, g·o] → [b, s′…, g·o]",
                         .formula = "conv(dx, w) + conv(x, dw)"};
   for (const char* list : spatial_lists) convolution.attributes.push_back({list, Kind::shape});

@@ -168,6 +168,35 @@ TEST(Einsum, well_known_names) {
             (std::vector<double>{0, 10, 20, 3, 13, 23, 6, 16, 26}));
 }
 
+TEST(Einsum, equals_numpy) {
+  // By tests/oracles/convolution.py.
+  const auto waves = [](const Shape& shape, Tensor (*function)(const Operand&)) {
+    return function(reshape(arange(element_count(shape), f64), shape));
+  };
+  const Tensor q = waves({2, 2, 3}, sin);
+  const Tensor k = waves({2, 2, 3}, cos);
+  expect_near(
+      einsum("bqd,bkd,bke->bqe", q, k, waves({2, 2, 2}, sin)),
+      {-0.26559563610141845, 0.02294044979498932, 0.07543605903267867, 0.12216831896584873,
+       0.018807874127101623, -0.2716882903815553, -0.12057959580255048, -0.07538572749216915},
+      1e-14, "three");
+  const Tensor x = waves({3, 2, 3}, sin);
+  expect_near(einsum("iji->ji", x),
+              {0.0, 0.6569865987187891, 0.9906073556948704, 0.1411200080598672, -0.5440211108893698,
+               -0.9613974918795568},
+              1e-15, "diagonal");
+  const auto trace = [](Tensor t) { return einsum("iji->", t); };
+  expect_near(
+      grad(trace)(x),
+      {1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0}, 0,
+      "its gradient");
+  expect_near(einsum("...i,ji->j...", q, x(all, 0)),
+              {1.5348952287053772, -1.5087747165037109, 1.452456068092899, -1.3670665016038006,
+               1.452456068092899, -1.485359853677453, 1.4885341516915294, -1.4619154285387936,
+               1.2543150897902677, -1.343622076465141, 1.4060364581441314, -1.440309010553572},
+              1e-14, "ellipsis");
+}
+
 TEST(Einsum, the_ellipsis_broadcasts) {
   const Tensor a = reshape(arange(24, f64), {2, 1, 3, 4});
   const Tensor b = reshape(arange(60, f64), {5, 4, 3});

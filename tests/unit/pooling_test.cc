@@ -278,7 +278,7 @@ TEST(Windows, second_derivatives) {
 // ---- pooling ----
 
 TEST(Pooling, numbers_of_jax) {
-  // tests/oracles/convolution.py
+  // By tests/oracles/convolution.py.
   const Tensor x = tensor({-2.0, -1.0, 0.0, 1.0});
   const Tensor signal = reshape(x, {4, 1});
   const PoolOptions padded{.stride = {3}, .padding = {1}};
@@ -287,6 +287,22 @@ TEST(Pooling, numbers_of_jax) {
   PoolOptions counted = padded;
   counted.count_padding = true;
   expect_elements(avg_pool(signal, {3}, counted), {-1, 1.0 / 3}, 1e-15, "avg with padding");
+  const auto overlapping = [](Tensor t) {
+    return max_pool(reshape(t, {6, 1}), {3}, {.stride = {1}, .padding = {1}});
+  };
+  const auto [y, pullback] = vjp(overlapping)(sin(arange(6, f64)));
+  expect_elements(y,
+                  {0.8414709848078965, 0.9092974268256817, 0.9092974268256817, 0.9092974268256817,
+                   0.1411200080598672, -0.7568024953079282},
+                  1e-15, "overlapping");
+  expect_elements(pullback(reshape(arange(1.0, 7.0), {6, 1})), {0.0, 1.0, 9.0, 5.0, 6.0, 0.0}, 0,
+                  "its pullback");
+  const Tensor image = reshape(sin(arange(20, f64)), {1, 5, 4, 1});
+  const PoolOptions options{.stride = {2, 2}, .padding = Padding::sides({1, 0}, {1, 0})};
+  expect_elements(avg_pool(image, {3, 2}, options),
+                  {-0.21856394629079254, 0.356997133851353, -0.07177598654662042,
+                   0.07907582982196286, -0.341426672429604, 0.25994628968581585},
+                  1e-15, "image");
 }
 
 TEST(Pooling, channels_and_batch_are_not_pooled) {
