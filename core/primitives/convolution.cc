@@ -110,8 +110,8 @@ Tensor exchanged(const Tensor& x, std::int64_t groups) {
   split.back() = groups;
   split.push_back(b);
   const Tensor parts = swap_axes(reshape(x, split), 0, -1);
-  Shape joined = parts.shape();
-  joined.resize(joined.size() - 2);
+  const Shape apart = parts.shape();
+  Shape joined(apart.begin(), apart.end() - 2);
   joined.push_back(groups * a);
   return reshape(parts, joined);
 }
@@ -158,9 +158,9 @@ Tensor lanes_among_channels(const Tensor& x, std::int64_t groups, bool outside) 
 
 /// The way back, to lanes in front.
 Tensor lanes_from_channels(const Tensor& y, std::int64_t lanes, std::int64_t groups, bool outside) {
-  Shape split = y.shape();
-  const std::int64_t channels = lanes == 0 ? 0 : split.back() / lanes / groups;
-  split.pop_back();
+  const Shape own = y.shape();
+  const std::int64_t channels = own.back() / lanes / groups;
+  Shape split(own.begin(), own.end() - 1);
   Shape joined = with_lanes(lanes, split);
   joined.push_back(groups * channels);
   const std::int64_t rank = signed_size(split) + 3;
