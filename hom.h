@@ -18,13 +18,17 @@
 #include <hom/core/arrow.h>
 #include <hom/core/function.h>
 #include <hom/core/loops.h>
+#include <hom/core/operations/convolution.h>
+#include <hom/core/operations/einsum.h>
 #include <hom/core/operations/elementwise.h>
 #include <hom/core/operations/functions.h>
 #include <hom/core/operations/indexing.h>
+#include <hom/core/operations/pooling.h>
 #include <hom/core/operations/random.h>
 #include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>
 #include <hom/core/operations/update.h>
+#include <hom/core/operations/windows.h>
 #include <hom/core/parameters.h>
 #include <hom/core/product.h>
 #include <hom/core/text.h>

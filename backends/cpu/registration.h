@@ -21,10 +21,14 @@ void add_data_movement_kernels(KernelTable& table);
 void add_indexing_kernels(KernelTable& table);
 /// `reduce_…`.
 void add_reduction_kernels(KernelTable& table);
+/// `window_…`.
+void add_reduce_window_kernels(KernelTable& table);
 /// `cum…`, `argmax`, `argmin`: what walks along one axis.
 void add_cumulative_kernels(KernelTable& table);
 /// `dot_general`.
 void add_contraction_kernels(KernelTable& table);
+/// `conv_general`.
+void add_convolution_kernels(KernelTable& table);
 /// `random_bits`.
 void add_random_kernels(KernelTable& table);
 

@@ -95,7 +95,9 @@ PrimitiveTable& standard_primitives() {
     add_window_primitives(made);
     add_reduction_primitives(made);
     add_cumulative_primitives(made);
+    add_reduce_window_primitives(made);
     add_contraction_primitives(made);
+    add_convolution_primitives(made);
     add_control_primitives(made);
     add_scan_primitive(made);
     add_while_primitive(made);
@@ -148,7 +150,8 @@ bool is_zero_by_linearity(const Primitive& primitive, std::span<const TensorType
     all = all && zero[i];
   }
   const std::string& name = primitive.name;
-  const bool is_product = name == "mul" || name == "scale" || name == "dot_general";
+  const bool is_product =
+      name == "mul" || name == "scale" || name == "dot_general" || name == "conv_general";
   return any && (all || is_product || (name == "div" && zero[0]));
 }
 
