@@ -27,6 +27,8 @@
 #include <hom/core/operations/random.h>
 #include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>
+#include <hom/core/operations/sorting.h>
+#include <hom/core/operations/special.h>
 #include <hom/core/operations/update.h>
 #include <hom/core/operations/windows.h>
 #include <hom/core/parameters.h>

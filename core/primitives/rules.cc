@@ -96,6 +96,7 @@ PrimitiveTable& standard_primitives() {
     add_reduction_primitives(made);
     add_cumulative_primitives(made);
     add_reduce_window_primitives(made);
+    add_sorting_primitives(made);
     add_contraction_primitives(made);
     add_convolution_primitives(made);
     add_control_primitives(made);

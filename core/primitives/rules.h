@@ -21,6 +21,7 @@ void add_window_primitives(PrimitiveTable& table);
 void add_reduction_primitives(PrimitiveTable& table);
 void add_reduce_window_primitives(PrimitiveTable& table);
 void add_cumulative_primitives(PrimitiveTable& table);
+void add_sorting_primitives(PrimitiveTable& table);
 void add_contraction_primitives(PrimitiveTable& table);
 void add_convolution_primitives(PrimitiveTable& table);
 void add_control_primitives(PrimitiveTable& table);

@@ -412,6 +412,21 @@ bool along_axis(StepSketch& step, const TensorType& x, Domain, Choices& choices)
   return !extreme || x.shape.begin()[axis] > 0;
 }
 
+bool polygamma(StepSketch& step, const TensorType&, Domain, Choices& choices) {
+  set(step, "n", {choices.below(4)});
+  return true;
+}
+
+bool sort(StepSketch& step, const TensorType& x, Domain domain, Choices& choices) {
+  if (x.shape.empty()) return false;
+  set(step, "axis", {choices.below(x.rank())});
+  set(step, "descending", {choices.one_in(2)});
+  const DtypeSet moved = domain == Domain::smooth ? DtypeSet{bool_, i64, f64} : every_dtype;
+  for (std::int64_t more = choices.below(3); more > 0; --more)
+    step.operands.push_back({random_dtype(moved, choices)[x.shape]});
+  return true;
+}
+
 bool dot_general(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
   Shape lhs_batch;
   Shape lhs_contract;
@@ -544,6 +559,8 @@ const std::map<std::string_view, Rule>& rules() {
       {"window_spread", spread},
       {"dot_general", dot_general},
       {"conv_general", conv_general},
+      {"polygamma", polygamma},
+      {"sort", sort},
       {"select", select},
       {"pow", power},
       {"barrier", barrier},
