@@ -65,6 +65,7 @@ KernelTable& cpu_kernels() {
     cpu::add_reduction_kernels(kernels);
     cpu::add_cumulative_kernels(kernels);
     cpu::add_contraction_kernels(kernels);
+    cpu::add_linear_algebra_kernels(kernels);
     cpu::add_random_kernels(kernels);
     return kernels;
   }();

@@ -25,6 +25,8 @@ void add_reduction_kernels(KernelTable& table);
 void add_cumulative_kernels(KernelTable& table);
 /// `dot_general`.
 void add_contraction_kernels(KernelTable& table);
+/// `cholesky` … `svd`, and what is computed from them.
+void add_linear_algebra_kernels(KernelTable& table);
 /// `random_bits`.
 void add_random_kernels(KernelTable& table);
 
