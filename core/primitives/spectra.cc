@@ -1,9 +1,10 @@
 // core/primitives/spectra.cc -- eigh, svd
 //
-// Values always have a first derivative. Vectors have none where their values are equal: they may
-// turn among themselves, and the turn that their derivative would divide by the gap is taken to be
-// 0. Functions that do not depend on the choice of vectors within such a group do not see that turn
-// in first order.
+// Vectors have no derivative where their values are equal (within rounding errors): they may turn
+// among themselves, and the turn, which would be divided by the gap, is taken to be 0. So all is
+// finite, and first derivatives are right of functions of the values alone that treat equal ones
+// alike, and of what a group of vectors spans. Those of functions of both, like v·diag(f(w))·vᵀ,
+// and second derivatives miss the part within a group.
 #include <algorithm>
 
 #include <hom/core/primitives/matrices.h>
