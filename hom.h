@@ -24,6 +24,8 @@
 #include <hom/core/operations/functions.h>
 #include <hom/core/operations/indexing.h>
 #include <hom/core/operations/pooling.h>
+#include <hom/core/operations/linear_algebra.h>
+#include <hom/core/operations/matrix_functions.h>
 #include <hom/core/operations/random.h>
 #include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>

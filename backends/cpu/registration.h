@@ -33,6 +33,8 @@ void add_sorting_kernels(KernelTable& table);
 void add_contraction_kernels(KernelTable& table);
 /// `conv_general`.
 void add_convolution_kernels(KernelTable& table);
+/// `cholesky` … `svd`, and what is computed from them.
+void add_linear_algebra_kernels(KernelTable& table);
 /// `random_bits`.
 void add_random_kernels(KernelTable& table);
 

@@ -503,6 +503,26 @@ bool conv_general(StepSketch& step, const TensorType& x, Domain, Choices& choice
   return true;
 }
 
+/// The last two axes are a matrix, or a square one.
+bool any_matrix(StepSketch& step, const TensorType& x, Domain domain, Choices& choices) {
+  // Far from any singular value, where these are.
+  set(step, "cutoff", {domain != Domain::smooth && choices.one_in(2) ? 0.1 : 1e-6});
+  return x.rank() >= 2;
+bool square_matrix(StepSketch&, const TensorType& x, Domain, Choices&) {
+  return x.rank() >= 2 && x.shape.back() == x.shape[x.shape.size() - 2];
+bool linear_system(StepSketch& step, const TensorType& x, Domain domain, Choices& choices) {
+  if (!square_matrix(step, x, domain, choices)) return false;
+  for (const char* name : {"lower", "transposed", "unit"}) set(step, name, {choices.one_in(2)});
+  TensorType right = x;
+  right.shape.back() = choices.one_in(6) ? 0 : choices.between(1, 3);
+  step.operands = {{x}, {right}};
+  if (step.primitive->name != "lu_solve") return true;
+  Shape places = x.shape;
+  places.pop_back();
+  step.operands = {{x}, {x}, {i64[places], {x.shape.back()}, choices.one_in(2)}, {right}};
+  return true;
+}
+
 bool select(StepSketch& step, const TensorType& x, Domain, Choices&) {
   step.operands = {{bool_[x.shape]}, {x}, {x}};
   step.data = 1;
@@ -561,6 +581,16 @@ const std::map<std::string_view, Rule>& rules() {
       {"conv_general", conv_general},
       {"polygamma", polygamma},
       {"sort", sort},
+      {"cholesky", square_matrix},
+      {"triangular_solve", linear_system},
+      {"lu", any_matrix},
+      {"lu_solve", linear_system},
+      {"qr", any_matrix},
+      {"eigh", square_matrix},
+      {"svd", any_matrix},
+      {"determinant", square_matrix},
+      {"cofactor", square_matrix},
+      {"pinv", any_matrix},
       {"select", select},
       {"pow", power},
       {"barrier", barrier},

@@ -8,17 +8,13 @@
 
 #include <hom/core/windows.h>
 #include <hom/tests/laws/random_program.h>
+#include <hom/tests/laws/drawing.h>
 
 namespace hom::laws {
 namespace {
 
 /// How far values keep from where a derivative jumps.
 constexpr double margin = 0.01;
-
-bool all(const Tensor& x, const std::function<bool(double)>& holds) {
-  const std::vector<double> values = x.to_vector();
-  return std::all_of(values.begin(), values.end(), holds);
-}
 
 bool both(const Tensor& x, const Tensor& y, const std::function<bool(double, double)>& hold) {
   const std::vector<double> a = x.to_vector();
@@ -153,6 +149,7 @@ bool is_smooth_at(const Primitive& p, const Attributes& attributes, std::span<co
   const auto is = [&](std::initializer_list<const char*> names) {
     return std::any_of(names.begin(), names.end(), [&](const char* one) { return name == one; });
   };
+  if (is_for_matrices(name)) return matrix_is_smooth_at(name, attributes, x);
   const auto shaped = [&](const char* attribute) { return attributes.shape(attribute); };
   if (attributes.has("program"))
     return smooth_run(*attributes.program("program"), {x.begin(), x.end()}).has_value();
