@@ -33,39 +33,116 @@ class Colours {
   std::vector<Number> by_;
 };
 
-/// One greedy colouring: `forbid(column, colours, forbidden)` says what its neighbours leave.
-template <class Forbid>
-Colouring greedy(const std::vector<Number>& order, const std::vector<bool>& has_entries,
-                 const Forbid& forbid) {
+/// One greedy colouring, by a rule that says which colours the neighbours of a column leave, and
+/// takes note of each that is given.
+template <class Rule>
+Colouring greedy(Rule rule, const std::vector<Number>& order,
+                 const std::vector<std::int64_t>& neighbours) {
   Colouring colouring{std::vector<Number>(order.size(), uncoloured), 0};
   Colours forbidden;
   for (Number column : order) {
-    if (!has_entries[column]) continue;
+    if (neighbours[column] == 0) continue;
     forbidden.start(column);
-    forbid(column, colouring.colours, forbidden);
+    rule.forbid(column, colouring.colours, forbidden);
     const Number colour = forbidden.first_free();
     colouring.colours[column] = colour;
     colouring.count = std::max<std::int64_t>(colouring.count, colour + 1);
+    rule.note(column, colouring.colours);
   }
   std::replace(colouring.colours.begin(), colouring.colours.end(), uncoloured, Number{0});
   return colouring;
 }
 
 /// The greedy colouring in natural order, or largest first where that is better.
-template <class Forbid>
-Colouring better_of_two(const std::vector<std::int64_t>& neighbours, std::int64_t at_least,
-                        const Forbid& forbid) {
-  std::vector<bool> has_entries;
-  for (std::int64_t count : neighbours) has_entries.push_back(count > 0);
+template <class Rule>
+Colouring better_of_two(const Rule& rule, const std::vector<std::int64_t>& neighbours,
+                        std::int64_t at_least) {
   std::vector<Number> order(neighbours.size());
   std::iota(order.begin(), order.end(), Number{0});
-  Colouring natural = greedy(order, has_entries, forbid);
+  Colouring natural = greedy(rule, order, neighbours);
   if (natural.count <= at_least) return natural;
   std::stable_sort(order.begin(), order.end(),
                    [&](Number a, Number b) { return neighbours[a] > neighbours[b]; });
-  Colouring largest_first = greedy(order, has_entries, forbid);
+  Colouring largest_first = greedy(rule, order, neighbours);
   return largest_first.count < natural.count ? largest_first : natural;
 }
+
+/// Columns with a row in common differ.
+struct Apart {
+  const SparsityPattern& by_rows;
+  const SparsityPattern& by_columns;
+
+  void forbid(Number column, const std::vector<Number>& colours, Colours& forbidden) const {
+    for (Number i : by_columns.row(column)) {
+      for (Number other : by_rows.row(i)) forbidden.add(colours[other]);
+    }
+  }
+  void note(Number, const std::vector<Number>&) const {}
+};
+
+/// No path of four has two colours. The path that column v might close is v — w — x — y, or has v
+/// in the middle, u — v — w — x; both have x in reach by its colour alone, so that only colours
+/// around a column are kept, and no path is walked.
+class Stars {
+ public:
+  explicit Stars(const SparsityPattern& pattern)
+      : pattern_(pattern), around_(pattern.starts.size()), closing_(pattern.starts.size()) {}
+
+  void forbid(Number v, const std::vector<Number>& colours, Colours& forbidden) const {
+    for (const Seen& seen : around_[v]) forbidden.add(seen.colour);
+    for (Number w : pattern_.row(v)) {
+      if (w == v) continue;
+      if (colours[w] == uncoloured || times(v, colours[w]) > 1) {
+        for (const Seen& seen : around_[w]) forbidden.add(seen.colour);
+      } else {
+        for (Number colour : closing_[w]) forbidden.add(colour);
+      }
+    }
+  }
+
+  void note(Number v, const std::vector<Number>& colours) {
+    const Number colour = colours[v];
+    for (Number x : pattern_.row(v)) {
+      if (x == v) continue;
+      const auto found = std::find_if(around_[x].begin(), around_[x].end(),
+                                      [&](const Seen& seen) { return seen.colour == colour; });
+      if (found == around_[x].end()) {
+        around_[x].push_back({colour, v, 1});
+        continue;
+      }
+      if (++found->times == 2) close(found->first, colours[x]);
+      close(v, colours[x]);
+    }
+    for (Number w : pattern_.row(v)) {
+      if (w != v && colours[w] != uncoloured && times(v, colours[w]) > 1) close(w, colour);
+    }
+  }
+
+ private:
+  struct Seen {
+    Number colour;
+    Number first;
+    Number times;
+  };
+
+  Number times(Number v, Number colour) const {
+    for (const Seen& seen : around_[v]) {
+      if (seen.colour == colour) return seen.times;
+    }
+    return 0;
+  }
+  void close(Number w, Number colour) {
+    std::vector<Number>& list = closing_[w];
+    if (colour != uncoloured && std::find(list.begin(), list.end(), colour) == list.end())
+      list.push_back(colour);
+  }
+
+  const SparsityPattern& pattern_;
+  /// For each column the colours of its neighbours.
+  std::vector<std::vector<Seen>> around_;
+  /// For each column w the colours of neighbours x that have another neighbour of w's colour.
+  std::vector<std::vector<Number>> closing_;
+};
 
 }  // namespace
 
@@ -78,12 +155,7 @@ Colouring colour_columns(const SparsityPattern& pattern) {
     for (Number i : by_columns.row(j)) count += static_cast<std::int64_t>(pattern.row(i).size());
     neighbours.push_back(count);
   }
-  return better_of_two(neighbours, pattern.widest_row(),
-                       [&](Number column, const std::vector<Number>& colours, Colours& forbidden) {
-                         for (Number i : by_columns.row(column)) {
-                           for (Number other : pattern.row(i)) forbidden.add(colours[other]);
-                         }
-                       });
+  return better_of_two(Apart{pattern, by_columns}, neighbours, pattern.widest_row());
 }
 
 Colouring colour_symmetric(const SparsityPattern& pattern, const Location& at) {
@@ -95,34 +167,7 @@ Colouring colour_symmetric(const SparsityPattern& pattern, const Location& at) {
   std::vector<std::int64_t> neighbours;
   for (std::int64_t j = 0; j < pattern.column_count; ++j)
     neighbours.push_back(static_cast<std::int64_t>(pattern.row(j).size()));
-  // Whether x has another neighbour of the colour of w.
-  const auto has_neighbour = [&](Number x, Number w, const std::vector<Number>& colours) {
-    const auto row = pattern.row(x);
-    return std::any_of(row.begin(), row.end(),
-                       [&](Number y) { return y != w && y != x && colours[y] == colours[w]; });
-  };
-  // With a path v — w — x — y, or u — v — w — x, it is v's turn to break it.
-  Colours seen;
-  Colours repeated;
-  return better_of_two(
-      neighbours, 1, [&](Number v, const std::vector<Number>& colours, Colours& forbidden) {
-        seen.start(v);
-        repeated.start(v);
-        for (Number w : pattern.row(v)) {
-          if (w == v) continue;
-          forbidden.add(colours[w]);
-          if (seen.contains(colours[w])) repeated.add(colours[w]);
-          seen.add(colours[w]);
-        }
-        for (Number w : pattern.row(v)) {
-          if (w == v) continue;
-          const bool decided = colours[w] == uncoloured || repeated.contains(colours[w]);
-          for (Number x : pattern.row(w)) {
-            if (x == v || x == w || colours[x] == uncoloured) continue;
-            if (decided || has_neighbour(x, w, colours)) forbidden.add(colours[x]);
-          }
-        }
-      });
+  return better_of_two(Stars(pattern), neighbours, 1);
 }
 
 std::vector<bool> read_in_place(const SparsityPattern& pattern, const Colouring& colouring) {

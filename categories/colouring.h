@@ -32,8 +32,8 @@ Colouring colour_columns(const SparsityPattern& pattern);
 
 /// Of a symmetric pattern: neighbours i, j (an entry at i ≠ j) differ in colour, and every path of
 /// four columns has three colours. So for each entry (i, j) one of its columns is alone with its
-/// colour in the row of the other, and the entry is read there. Takes time Σ δ·max δ over the
-/// numbers δ of entries of the rows. Throws for a pattern that is not symmetric.
+/// colour in the row of the other, and the entry is read there. Takes time proportional to entries
+/// times colours. Throws for a pattern that is not symmetric.
 Colouring colour_symmetric(const SparsityPattern& pattern,
                            const Location& at = Location::current());
 

@@ -16,15 +16,15 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 33);
 }
 
-std::uint64_t hash_of(std::span<const std::uint32_t> elements) {
+std::uint32_t hash_of(std::span<const std::uint32_t> elements) {
   std::uint64_t hash = elements.size();
-  for (std::uint32_t element : elements) hash = mixed(hash + element);
-  return hash;
+  for (std::uint32_t element : elements) hash = (hash ^ element) * 0x9e37'79b9'7f4a'7c15ull;
+  return static_cast<std::uint32_t>(mixed(hash));
 }
 
 }  // namespace
 
-IndexSets::IndexSets() : starts_{0, 0}, by_elements_(64, none), pairs_(64) {}
+IndexSets::IndexSets() : starts_{0, 0}, by_elements_(64), pairs_(64) {}
 
 IndexSets::Id IndexSets::singleton(std::uint64_t element) {
   require(element < single, Location::current(), [&] {
@@ -53,13 +53,13 @@ void IndexSets::append(Id set, std::vector<std::uint32_t>& to) const {
 }
 
 void IndexSets::grow_table() {
-  std::vector<Id> larger(2 * by_elements_.size(), none);
+  std::vector<Place> larger(2 * by_elements_.size());
   const std::size_t mask = larger.size() - 1;
-  for (Id set : by_elements_) {
-    if (set == none) continue;
-    std::size_t place = hash_of(stored_elements(set)) & mask;
-    while (larger[place] != none) place = (place + 1) & mask;
-    larger[place] = set;
+  for (const Place& old : by_elements_) {
+    if (old.set == none) continue;
+    std::size_t place = old.hash & mask;
+    while (larger[place].set != none) place = (place + 1) & mask;
+    larger[place] = old;
   }
   by_elements_ = std::move(larger);
 }
@@ -68,18 +68,21 @@ IndexSets::Id IndexSets::intern(std::span<const std::uint32_t> elements) {
   if (elements.empty()) return none;
   if (elements.size() == 1) return singleton(elements[0]);
   if (2 * starts_.size() > by_elements_.size()) grow_table();
+  const std::uint32_t hash = hash_of(elements);
   const std::size_t mask = by_elements_.size() - 1;
-  std::size_t place = hash_of(elements) & mask;
-  for (; by_elements_[place] != none; place = (place + 1) & mask) {
-    const auto known = stored_elements(by_elements_[place]);
+  std::size_t place = hash & mask;
+  for (; by_elements_[place].set != none; place = (place + 1) & mask) {
+    if (by_elements_[place].hash != hash) continue;
+    const auto known = stored_elements(by_elements_[place].set);
     if (std::equal(known.begin(), known.end(), elements.begin(), elements.end()))
-      return by_elements_[place];
+      return by_elements_[place].set;
   }
   const auto set = static_cast<Id>(starts_.size() - 1);
   ensure(set < single, "fewer than 2^31 sets");
   elements_.insert(elements_.end(), elements.begin(), elements.end());
   starts_.push_back(elements_.size());
-  return by_elements_[place] = set;
+  by_elements_[place] = {set, hash};
+  return set;
 }
 
 IndexSets::Id IndexSets::unite(Id a, Id b) {

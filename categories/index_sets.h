@@ -43,8 +43,12 @@ class IndexSets {
   /// Set k has the elements [starts_[k], starts_[k + 1]) of `elements_`; set 0 is empty.
   std::vector<std::uint64_t> starts_;
   std::vector<std::uint32_t> elements_;
-  /// Ids by the hash of their elements: open addressing, 0 where free.
-  std::vector<Id> by_elements_;
+  /// Sets by the hash of their elements: open addressing, `none` where free.
+  struct Place {
+    Id set = none;
+    std::uint32_t hash = 0;
+  };
+  std::vector<Place> by_elements_;
 
   /// Unions of pairs: open addressing, key 0 where free.
   struct Pair {

@@ -211,6 +211,20 @@ TEST(Colouring, takes_linear_time_for_narrow_rows) {
   EXPECT_EQ(colour_columns(pattern).count, 3);
   EXPECT_EQ(colour_symmetric(pattern).count, 3);
 }
+TEST(Colouring, takes_linear_time_for_a_symmetric_pattern_with_a_full_row) {
+  const std::int64_t n = 300000;
+  SparsityPattern pattern{n, n, {0}, {}};
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (i == 0) {
+      for (std::int64_t j = 0; j < n; ++j) pattern.columns.push_back(static_cast<std::uint32_t>(j));
+    } else {
+      pattern.columns.push_back(0);
+      pattern.columns.push_back(static_cast<std::uint32_t>(i));
+    }
+    pattern.starts.push_back(pattern.entry_count());
+  }
+  EXPECT_EQ(colour_symmetric(pattern).count, 2);
+}
 
 TEST(SparsityPattern, is_made_turned_round_and_shown) {
   const SparsityPattern pattern = sparsity_pattern(2, 3, {{1, 2}, {0, 0}, {1, 0}, {1, 2}});
