@@ -40,13 +40,6 @@ Tensor solved(const Tensor& a, const Tensor& b, const Location& at) {
       at)(a, b);
 }
 
-std::vector<Tensor> inputs_of_types(Capture& capture, std::span<const TensorType> types) {
-  std::vector<Tensor> inputs;
-  for (const TensorType& type : types)
-    inputs.push_back(capture.input(type, "x" + std::to_string(inputs.size())));
-  return inputs;
-}
-
 /// The leaves one after the other, as one vector, and back.
 Tensor flattened(const std::vector<Tensor>& parts, const Location& at) {
   std::vector<Tensor> vectors;
@@ -102,7 +95,7 @@ Program implicit_rule(const Program& residual, std::size_t unknowns, std::size_t
     if (type.dtype.is_float()) input_types.push_back(type);
   }
   append(input_types, closure_types);
-  const std::vector<Tensor> inputs = inputs_of_types(capture, input_types);
+  const std::vector<Tensor> inputs = capture.inputs(input_types);
   const std::span<const Tensor> given(inputs);
   const auto x = given.subspan(arguments, unknowns);
   const auto tangents = given.subspan(arguments + unknowns,
@@ -129,7 +122,7 @@ Program implicit_rule(const Program& residual, std::size_t unknowns, std::size_t
     std::vector<TensorType> inner_types;
     for (const Tensor& r : residuals) inner_types.push_back(r.type());
     inner_types.push_back(vector);
-    std::vector<Tensor> symbols = inputs_of_types(inner, inner_types);
+    std::vector<Tensor> symbols = inner.inputs(inner_types);
     const std::vector<Tensor> parts = unflattened(symbols.back(), x_types);
     symbols.pop_back();
     append(symbols, std::span<const Tensor>(parts));

@@ -97,7 +97,8 @@ PrimitiveTable& standard_primitives() {
     add_cumulative_primitives(made);
     add_contraction_primitives(made);
     add_control_primitives(made);
-    add_loop_primitives(made);
+    add_scan_primitive(made);
+    add_while_primitive(made);
     add_custom_primitives(made);
     return made;
   }();

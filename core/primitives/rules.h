@@ -22,7 +22,8 @@ void add_reduction_primitives(PrimitiveTable& table);
 void add_cumulative_primitives(PrimitiveTable& table);
 void add_contraction_primitives(PrimitiveTable& table);
 void add_control_primitives(PrimitiveTable& table);
-void add_loop_primitives(PrimitiveTable& table);
+void add_scan_primitive(PrimitiveTable& table);
+void add_while_primitive(PrimitiveTable& table);
 void add_custom_primitives(PrimitiveTable& table);
 
 /// The slot of a uniform tensor.
