@@ -13,6 +13,7 @@
 #include <hom/categories/interval.h>
 #include <hom/categories/jacobian.h>
 #include <hom/categories/linear_map.h>
+#include <hom/categories/sparse_jacobian.h>
 #include <hom/categories/syntax.h>
 #include <hom/categories/vmap.h>
 #include <hom/core/arrow.h>

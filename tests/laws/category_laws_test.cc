@@ -88,7 +88,7 @@ using CartesianSubjects =
     testing::Types<Subject<Functions<Arrays>>, Subject<Programs>, Subject<GAD<Additive>>,
                    Subject<GAD<Matrices>>, Subject<GAD<Programs>>, Subject<GAD<Dual<Additive>>>,
                    Subject<GAD<Dual<Matrices>>>, OverR<Cont<Matrices>>, OverR<Begin<Programs>>,
-                   OverDualBegin, Subject<Functions<Intervals>>,
+                   OverDualBegin, Subject<Functions<Intervals>>, Subject<Functions<Sparsity>>,
                    Subject<Product<Functions<categories::Arrays>, Functions<Intervals>>>,
                    Subject<Product<Functions<Arrays>, GAD<Matrices>>>, Long<Read<Text>>,
                    Long<Read<Expression>>, Long<Read<Picture>>, Long<Read<Expense>>>;
