@@ -13,6 +13,7 @@
 #include <hom/categories/interval.h>
 #include <hom/categories/jacobian.h>
 #include <hom/categories/linear_map.h>
+#include <hom/categories/sparse_jacobian.h>
 #include <hom/categories/syntax.h>
 #include <hom/categories/vmap.h>
 #include <hom/core/arrow.h>
@@ -24,9 +25,13 @@
 #include <hom/core/operations/functions.h>
 #include <hom/core/operations/indexing.h>
 #include <hom/core/operations/pooling.h>
+#include <hom/core/operations/linear_algebra.h>
+#include <hom/core/operations/matrix_functions.h>
 #include <hom/core/operations/random.h>
 #include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>
+#include <hom/core/operations/sorting.h>
+#include <hom/core/operations/special.h>
 #include <hom/core/operations/update.h>
 #include <hom/core/operations/windows.h>
 #include <hom/core/parameters.h>

@@ -229,6 +229,40 @@ IntervalTensor position(const Operation& operation, std::span<const IntervalTens
           std::vector<Interval>(static_cast<std::size_t>(operation.results[0].size()), any)};
 }
 
+/// Element i of a sorted slice lies between the i-th smallest of the lower ends and the i-th of the
+/// upper ones. What moves along may be any element of its slice.
+std::vector<IntervalTensor> sorted(const Operation& operation, std::span<const IntervalTensor> x) {
+  const Shape& shape = x[0].type().shape;
+  const Shape axes{operation.attributes.integer("axis")};
+  const bool descending = operation.attributes.boolean("descending");
+  std::vector<IntervalTensor> results;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const std::vector<Interval>& from = x[k].elements();
+    std::vector<Interval> elements(from.size());
+    for (const Group& group : groups(shape, axes_without(shape.size(), axes), axes)) {
+      if (group.empty()) continue;
+      Interval any = from[group.front()];
+      std::vector<double> lows;
+      std::vector<double> highs;
+      for (std::size_t i : group) {
+        any = hull(any, from[i]);
+        lows.push_back(from[i].lo);
+        highs.push_back(from[i].hi);
+      }
+      // NaN may stand anywhere among numbers that it displaces.
+      const bool in_order = k == 0 && !any.may_be_nan;
+      std::sort(lows.begin(), lows.end());
+      std::sort(highs.begin(), highs.end());
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        const std::size_t place = descending ? group.size() - 1 - i : i;
+        elements[group[i]] = in_order ? Interval{lows[place], highs[place], false} : any;
+      }
+    }
+    results.emplace_back(x[k].type(), std::move(elements));
+  }
+  return results;
+}
+
 IntervalTensor contraction(const Operation& operation, std::span<const IntervalTensor> x) {
   const auto part = [&](std::size_t side) {
     const Attributes& a = operation.attributes;
@@ -346,6 +380,7 @@ void add_reduction_intervals(IntervalRules& rules) {
   rules["argmin"] = position;
   rules["dot_general"] = contraction;
   rules["conv_general"] = convolution;
+  rules["sort"] = sorted;
 }
 
 }  // namespace hom::categories

@@ -16,6 +16,8 @@ bool selects(const Operation& operation, std::size_t i) {
   if (operation.is("select")) return i == 0;
   if (one_of(operation, {"gather", "dynamic_slice", "scatter"})) return i == 1;
   if (one_of(operation, {"window_select_sum", "window_select_spread"})) return i < 2;
+  // Keys that are floats are results too, so that the step would be affine.
+  if (operation.is("sort")) return i == 0 && !operation.types[0].dtype.is_float();
   return operation.is("dynamic_update_slice") && i == 2;
 }
 

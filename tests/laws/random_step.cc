@@ -412,6 +412,21 @@ bool along_axis(StepSketch& step, const TensorType& x, Domain, Choices& choices)
   return !extreme || x.shape.begin()[axis] > 0;
 }
 
+bool polygamma(StepSketch& step, const TensorType&, Domain, Choices& choices) {
+  set(step, "n", {choices.below(4)});
+  return true;
+}
+
+bool sort(StepSketch& step, const TensorType& x, Domain domain, Choices& choices) {
+  if (x.shape.empty()) return false;
+  set(step, "axis", {choices.below(x.rank())});
+  set(step, "descending", {choices.one_in(2)});
+  const DtypeSet moved = domain == Domain::smooth ? DtypeSet{bool_, i64, f64} : every_dtype;
+  for (std::int64_t more = choices.below(3); more > 0; --more)
+    step.operands.push_back({random_dtype(moved, choices)[x.shape]});
+  return true;
+}
+
 bool dot_general(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
   Shape lhs_batch;
   Shape lhs_contract;
@@ -488,6 +503,26 @@ bool conv_general(StepSketch& step, const TensorType& x, Domain, Choices& choice
   return true;
 }
 
+/// The last two axes are a matrix, or a square one.
+bool any_matrix(StepSketch& step, const TensorType& x, Domain domain, Choices& choices) {
+  // Far from any singular value, where these are.
+  set(step, "cutoff", {domain != Domain::smooth && choices.one_in(2) ? 0.1 : 1e-6});
+  return x.rank() >= 2;
+bool square_matrix(StepSketch&, const TensorType& x, Domain, Choices&) {
+  return x.rank() >= 2 && x.shape.back() == x.shape[x.shape.size() - 2];
+bool linear_system(StepSketch& step, const TensorType& x, Domain domain, Choices& choices) {
+  if (!square_matrix(step, x, domain, choices)) return false;
+  for (const char* name : {"lower", "transposed", "unit"}) set(step, name, {choices.one_in(2)});
+  TensorType right = x;
+  right.shape.back() = choices.one_in(6) ? 0 : choices.between(1, 3);
+  step.operands = {{x}, {right}};
+  if (step.primitive->name != "lu_solve") return true;
+  Shape places = x.shape;
+  places.pop_back();
+  step.operands = {{x}, {x}, {i64[places], {x.shape.back()}, choices.one_in(2)}, {right}};
+  return true;
+}
+
 bool select(StepSketch& step, const TensorType& x, Domain, Choices&) {
   step.operands = {{bool_[x.shape]}, {x}, {x}};
   step.data = 1;
@@ -544,6 +579,18 @@ const std::map<std::string_view, Rule>& rules() {
       {"window_spread", spread},
       {"dot_general", dot_general},
       {"conv_general", conv_general},
+      {"polygamma", polygamma},
+      {"sort", sort},
+      {"cholesky", square_matrix},
+      {"triangular_solve", linear_system},
+      {"lu", any_matrix},
+      {"lu_solve", linear_system},
+      {"qr", any_matrix},
+      {"eigh", square_matrix},
+      {"svd", any_matrix},
+      {"determinant", square_matrix},
+      {"cofactor", square_matrix},
+      {"pinv", any_matrix},
       {"select", select},
       {"pow", power},
       {"barrier", barrier},
