@@ -73,7 +73,7 @@ void add_linear_system_primitives(PrimitiveTable& table) {
                  },
              .transpose = transpose_solution,
              .batch = batch_solution,
-             .cost_factor = 12,
+             .cost_factor = 18,
              .shapes = "[…, n, n], [… n, m] → [… n, m]",
              .formula = "a⁻¹·(db − da·y)"});
 
@@ -107,7 +107,7 @@ void add_linear_system_primitives(PrimitiveTable& table) {
        .derivative = [](const Linearizing& at) { return derivative_of_solution(at, at.dx[0]); },
        .transpose = transpose_solution,
        .batch = batch_solution,
-       .cost_factor = 12,
+       .cost_factor = 8,
        .shapes = "[…, n, n], [… n, n], i64 [… n], [… n, m] → [… n, m]",
        .formula = "a⁻¹·(db − da·y)"});
 }
