@@ -91,7 +91,7 @@ void add_linear_system_primitives(PrimitiveTable& table) {
              const TensorType& b = typing.operands[3];
              const bool of_floats = matrices::dtypes.contains(a.dtype) && b.dtype == a.dtype;
              typing.require(of_floats, [&] {
-               return Complaint{"lu_solve: takes f32, or f64, got " + list_types(typing.operands)};
+               return Complaint{"lu_solve: takes f32, f64, got " + list_types(typing.operands)};
              });
              require_square(typing);
              const bool of_factors =
