@@ -58,15 +58,16 @@ struct Begin {
     ensure(f.domain == g.domain, "fork: f and g have one domain");
     return {f.domain, product(f.codomain, g.codomain),
             [k = k, f = f.function, g = g.function](const typename K::Arrow& h) {
-              return k.fork(f(h), g(h));
+              // One after the other, as programs keep the order.
+              const typename K::Arrow left = f(h);
+              return k.fork(left, g(h));
             }};
   }
   Arrow join(const Arrow& f, const Arrow& g) const {
     ensure(f.codomain == g.codomain, "join: f and g have one codomain");
     return {product(f.domain, g.domain), f.codomain, [k = k, f, g](const typename K::Arrow& h) {
-              // One after the other, as programs keep the order.
-              const typename K::Arrow right = g.function(k.compose(exr(k, f.domain, g.domain), h));
-              return plus(k, f.function(k.compose(exl(k, f.domain, g.domain), h)), right);
+              const typename K::Arrow left = f.function(k.compose(exl(k, f.domain, g.domain), h));
+              return plus(k, left, g.function(k.compose(exr(k, f.domain, g.domain), h)));
             }};
   }
   Arrow project(const Environment& a, const Positions& positions) const {

@@ -58,17 +58,17 @@ struct Cont {
     ensure(f.domain == g.domain, "fork: f and g have one domain");
     return {f.domain, product(f.codomain, g.codomain), [k = k, f, g](const typename K::Arrow& h) {
               // One after the other, as programs keep the order.
-              const typename K::Arrow right =
-                  g.function(k.compose(h, inr(k, f.codomain, g.codomain)));
-              return plus(k, f.function(k.compose(h, inl(k, f.codomain, g.codomain))), right);
+              const typename K::Arrow left =
+                  f.function(k.compose(h, inl(k, f.codomain, g.codomain)));
+              return plus(k, left, g.function(k.compose(h, inr(k, f.codomain, g.codomain))));
             }};
   }
   Arrow join(const Arrow& f, const Arrow& g) const {
     ensure(f.codomain == g.codomain, "join: f and g have one codomain");
     return {product(f.domain, g.domain), f.codomain,
             [k = k, f = f.function, g = g.function](const typename K::Arrow& h) {
-              const typename K::Arrow right = g(h);
-              return k.join(f(h), right);
+              const typename K::Arrow left = f(h);
+              return k.join(left, g(h));
             }};
   }
   Arrow project(const Environment& a, const Positions& positions) const {

@@ -5,7 +5,7 @@
 
 #include <hom/core/capture.h>
 #include <hom/core/operations/shaping.h>
-#include <hom/core/primitives/programs.h>
+#include <hom/core/primitives/loops.h>
 
 namespace hom::categories {
 namespace {

@@ -168,7 +168,7 @@ std::string Intervals::lacks(const Primitive& primitive) const {
 std::vector<IntervalTensor> Intervals::primitive(const Operation& operation,
                                                  std::span<const IntervalTensor> x) const {
   if (auto exact = exactly(operation, x)) return *std::move(exact);
-  return {interval_rules().find(operation.primitive->name)->second(operation, x)};
+  return interval_rules().find(operation.primitive->name)->second(operation, x);
 }
 
 std::optional<bool> Intervals::decide(const IntervalTensor& predicate) const {

@@ -49,6 +49,8 @@ class Attributes {
   const Attribute& get(std::string_view name) const;
   const Shape& shape(std::string_view name) const;
   std::int64_t integer(std::string_view name) const;
+  /// A number of operands or results: an integer that the typing rule found not negative.
+  std::size_t count(std::string_view name) const { return static_cast<std::size_t>(integer(name)); }
   bool boolean(std::string_view name) const;
   Dtype dtype(std::string_view name) const;
   const std::string& string(std::string_view name) const;

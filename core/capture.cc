@@ -64,6 +64,16 @@ Tensor Capture::input(const TensorType& type, std::string name) {
   return symbol(builder_.add_input(type, std::move(name)), at_);
 }
 
+std::vector<Tensor> Capture::inputs(std::span<const TensorType> types,
+                                    std::span<const std::string> names) {
+  std::vector<Tensor> list;
+  for (const TensorType& type : types) {
+    const std::size_t i = list.size();
+    list.push_back(input(type, names.empty() ? "x" + std::to_string(i) : names[i]));
+  }
+  return list;
+}
+
 void fail_leaked(const Tensor& symbol, const Location& at) {
   bool elsewhere = false;
   {

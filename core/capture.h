@@ -32,6 +32,9 @@ class Capture {
   static Capture* of(const Tensor& symbol);
 
   Tensor input(const TensorType& type, std::string name);
+  /// An input of each type: x0, x1, … unless they are named.
+  std::vector<Tensor> inputs(std::span<const TensorType> types,
+                             std::span<const std::string> names = {});
   /// The slot of `x` in this capture: an own symbol, a concrete tensor, or a symbol of an enclosing
   /// capture, which becomes a captured operand. Throws for empty, leaked and foreign symbols.
   Slot slot_of(const Tensor& x, const Location& at);

@@ -4,33 +4,10 @@
 #include <cmath>
 
 #include <hom/core/operations/shaping.h>
+#include <hom/core/primitives/loops.h>
 
 namespace hom::detail {
 namespace {
-
-Attribute whole(std::size_t number) { return {static_cast<std::int64_t>(number)}; }
-
-Attributes scan_attributes(ProgramPtr body, std::size_t carries, std::size_t scanned,
-                           std::int64_t length, bool reverse) {
-  return {{"body", {std::move(body)}},
-          {"carries", whole(carries)},
-          {"scanned", whole(scanned)},
-          {"length", {length}},
-          {"reverse", {reverse}}};
-}
-
-const Primitive& scan_primitive() {
-  static const Primitive& p = standard_primitives().find("scan");
-  return p;
-}
-
-std::vector<Tensor> inputs_of_types(Capture& capture, std::span<const TensorType> types,
-                                    const std::vector<std::string>& names) {
-  std::vector<Tensor> inputs;
-  for (std::size_t i = 0; i < types.size(); ++i)
-    inputs.push_back(capture.input(types[i], names[i]));
-  return inputs;
-}
 
 /// A stretch of a scan as a `checkpoint`: carries…, [length] elements…, constants… ↦ carries…, ys….
 class Stretch {
@@ -42,8 +19,7 @@ class Stretch {
       types_[i].shape.insert(types_[i].shape.begin(), length);
     Capture capture(at);
     const TensorList results =
-        apply(scan_primitive(), scan_attributes(body, carries, scanned, length, reverse),
-              inputs_of_types(capture, types_, names_), at);
+        scan_step(body, {carries, scanned, length, reverse}, capture.inputs(types_, names_), at);
     program_ = std::make_shared<const Program>(
         capture.finish({results.data(), results.size()}, {body->name(), {}, {}}, at).program);
   }
@@ -55,7 +31,7 @@ class Stretch {
   /// As the body of a scan over stretches.
   ProgramPtr as_body() const {
     Capture capture(at_);
-    const TensorList results = on(inputs_of_types(capture, types_, names_));
+    const TensorList results = on(capture.inputs(types_, names_));
     return std::make_shared<const Program>(
         capture.finish({results.data(), results.size()}, {program_->name(), {}, {}}, at_).program);
   }
@@ -102,10 +78,8 @@ std::vector<Tensor> scan_in_stretches(const ProgramPtr& body, const std::vector<
     rest_elements.push_back(part(x, reverse ? 0 : count * size, rest, at));
   }
   const Stretch stretch(body, carries.size(), scanned.size(), size, reverse, at);
-  TensorList main =
-      apply(scan_primitive(),
-            scan_attributes(stretch.as_body(), carries.size(), scanned.size(), count, reverse),
-            operands_of(carries, main_elements), at);
+  TensorList main = scan_step(stretch.as_body(), {carries.size(), scanned.size(), count, reverse},
+                              operands_of(carries, main_elements), at);
   std::vector<Tensor> results(main.begin(), main.end());
   for (std::size_t k = carries.size(); k < results.size(); ++k) {
     Shape shape = results[k].shape(at);
@@ -216,9 +190,7 @@ std::vector<Tensor> apply_scan(Program body, const std::vector<Tensor>& carries,
   operands.insert(operands.end(), scanned.begin(), scanned.end());
   operands.insert(operands.end(), constants.begin(), constants.end());
   const TensorList results =
-      apply(scan_primitive(),
-            scan_attributes(shared, carries.size(), scanned.size(), length, options.reverse),
-            operands, at);
+      scan_step(shared, {carries.size(), scanned.size(), length, options.reverse}, operands, at);
   return {results.begin(), results.end()};
 }
 
@@ -234,7 +206,7 @@ std::vector<Tensor> apply_while(ProgramPtr condition, ProgramPtr body, std::size
   const TensorList results = apply(loop,
                                    {{"condition", {std::move(condition)}},
                                     {"body", {std::move(body)}},
-                                    {"carries", whole(carries)},
+                                    {"carries", {static_cast<std::int64_t>(carries)}},
                                     {"bound", {options.bound}}},
                                    operands, at);
   return {results.begin(), results.end()};

@@ -13,10 +13,6 @@ namespace {
 
 using Kind = AttributeSpec::Kind;
 
-std::size_t count(const Attributes& attributes, std::string_view name) {
-  return static_cast<std::size_t>(attributes.integer(name));
-}
-
 std::vector<TensorType> program_type(const Typing& typing) {
   const Program& program = *typing.attributes.program("program");
   require_inputs(typing, program, typing.operands);
@@ -121,7 +117,7 @@ std::vector<Tensor> batch_custom(const Batching& at, std::size_t arguments) {
 
 std::vector<TensorType> custom_jvp_type(const Typing& typing) {
   std::vector<TensorType> results = program_type(typing);
-  const std::size_t arguments = count(typing.attributes, "arguments");
+  const std::size_t arguments = typing.attributes.count("arguments");
   std::vector<TensorType> inputs;
   append(inputs, typing.operands.first(arguments));
   append(inputs, results);
@@ -157,7 +153,7 @@ std::vector<Tensor> rule_in_part(const LinearizingCall& at, const Program& rule,
 
 PrimalAndTangent derivative_of_custom_jvp(const LinearizingCall& at) {
   static const Primitive& p = standard_primitives().find("custom_jvp");
-  const std::size_t arguments = count(at.attributes, "arguments");
+  const std::size_t arguments = at.attributes.count("arguments");
   require_constant_closure(at, arguments, "custom_jvp");
   std::vector<Tensor> y = to_vector(apply(p, at.attributes, at.x, Location::current()));
   std::vector<Tensor> operands(at.x.begin(), at.x.begin() + static_cast<std::ptrdiff_t>(arguments));
@@ -182,8 +178,8 @@ PrimalAndTangent derivative_of_custom_jvp(const LinearizingCall& at) {
 // takes residuals…, cotangents of y…, closure… and returns cotangents of x….
 
 std::vector<TensorType> custom_linear_type(const Typing& typing) {
-  const std::size_t residuals = count(typing.attributes, "residuals");
-  const std::size_t linear = count(typing.attributes, "linear");
+  const std::size_t residuals = typing.attributes.count("residuals");
+  const std::size_t linear = typing.attributes.count("linear");
   const Program& forward = *typing.attributes.program("forward");
   require_inputs(typing, forward, typing.operands);
   std::vector<TensorType> results = forward.output_types();
@@ -199,8 +195,8 @@ std::vector<TensorType> custom_linear_type(const Typing& typing) {
 
 PrimalAndTangent derivative_of_custom_linear(const LinearizingCall& at) {
   static const Primitive& p = standard_primitives().find("custom_linear");
-  const std::size_t residuals = count(at.attributes, "residuals");
-  const std::size_t end = residuals + count(at.attributes, "linear");
+  const std::size_t residuals = at.attributes.count("residuals");
+  const std::size_t end = residuals + at.attributes.count("linear");
   bool linear_varies = false;
   bool others_vary = false;
   for (std::size_t i = 0; i < at.dx.size(); ++i) {
@@ -230,8 +226,8 @@ PrimalAndTangent derivative_of_custom_linear(const LinearizingCall& at) {
 }
 
 void transpose_custom_linear(const Transposing& at) {
-  const std::size_t residuals = count(at.attributes, "residuals");
-  const std::size_t end = residuals + count(at.attributes, "linear");
+  const std::size_t residuals = at.attributes.count("residuals");
+  const std::size_t end = residuals + at.attributes.count("linear");
   std::vector<Tensor> operands(at.x.begin(), at.x.begin() + static_cast<std::ptrdiff_t>(residuals));
   const std::vector<TensorType> results = at.attributes.program("forward")->output_types();
   for (std::size_t k = 0; k < results.size(); ++k)
@@ -260,7 +256,7 @@ void transpose_custom_linear(const Transposing& at) {
 
 std::vector<TensorType> custom_vjp_type(const Typing& typing) {
   std::vector<TensorType> results = program_type(typing);
-  const std::size_t arguments = count(typing.attributes, "arguments");
+  const std::size_t arguments = typing.attributes.count("arguments");
   const Program& forward = *typing.attributes.program("forward");
   require_inputs(typing, forward, typing.operands);
   const std::vector<TensorType> kept = forward.output_types();
@@ -281,18 +277,6 @@ std::vector<TensorType> custom_vjp_type(const Typing& typing) {
   return results;
 }
 
-/// The program with its inputs in another order: input i of the result is input order[i].
-Program reordered(const Program& program, const std::vector<std::size_t>& order) {
-  Builder builder;
-  std::vector<Slot> inputs(order.size());
-  for (std::size_t input : order) {
-    inputs[input] =
-        builder.add_input(program.type(program.inputs()[input]), program.input_names()[input]);
-  }
-  std::vector<Slot> outputs = builder.append_program(program, inputs);
-  return std::move(builder).finish(std::move(outputs), {program.name(), {}, {}});
-}
-
 /// residuals…, tangents…, closure… ↦ tangents of the results: the transpose of `backward`, or
 /// nothing where that is not linear in the cotangents.
 std::optional<Program> forward_of(const LinearizingCall& at, const Program& backward,
@@ -308,7 +292,7 @@ std::optional<Program> forward_of(const LinearizingCall& at, const Program& back
     for (std::size_t i = 0; i < residuals; ++i) order.push_back(i);
     for (std::size_t i = residuals + closure; i < forward.inputs().size(); ++i) order.push_back(i);
     for (std::size_t i = 0; i < closure; ++i) order.push_back(residuals + i);
-    return reordered(forward, order);
+    return rearranged(forward, order);
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -318,7 +302,7 @@ PrimalAndTangent derivative_of_custom_vjp(const LinearizingCall& at) {
   static const Primitive& call = standard_primitives().find("call");
   static const Primitive& custom_linear = standard_primitives().find("custom_linear");
   static const Primitive& reverse_only = standard_primitives().find("reverse_only");
-  const std::size_t arguments = count(at.attributes, "arguments");
+  const std::size_t arguments = at.attributes.count("arguments");
   require_constant_closure(at, arguments, "custom_vjp");
   const std::size_t results = at.attributes.program("program")->outputs().size();
   const ProgramPtr& backward = at.attributes.program("backward");
@@ -352,8 +336,8 @@ PrimalAndTangent derivative_of_custom_vjp(const LinearizingCall& at) {
 // cannot be turned round: residuals…, tangents…, closure….
 
 std::vector<TensorType> reverse_only_type(const Typing& typing) {
-  const std::size_t residuals = count(typing.attributes, "residuals");
-  const std::size_t linear = count(typing.attributes, "linear");
+  const std::size_t residuals = typing.attributes.count("residuals");
+  const std::size_t linear = typing.attributes.count("linear");
   const std::size_t closure = typing.operands.size() - residuals - linear;
   const std::vector<TensorType> inputs = typing.attributes.program("transposed")->input_types();
   return {inputs.begin() + static_cast<std::ptrdiff_t>(residuals),
@@ -369,8 +353,8 @@ TensorList run_reverse_only(const Invocation& step, TensorList) {
 
 void transpose_reverse_only(const Transposing& at) {
   static const Primitive& call = standard_primitives().find("call");
-  const std::size_t residuals = count(at.attributes, "residuals");
-  const std::size_t end = residuals + count(at.attributes, "linear");
+  const std::size_t residuals = at.attributes.count("residuals");
+  const std::size_t end = residuals + at.attributes.count("linear");
   const ProgramPtr& backward = at.attributes.program("transposed");
   const std::vector<TensorType> types = backward->input_types();
   std::vector<Tensor> operands(at.x.begin(), at.x.begin() + static_cast<std::ptrdiff_t>(residuals));
@@ -428,10 +412,10 @@ void add_custom_primitives(PrimitiveTable& table) {
   const AttributeSpec residuals{"residuals", Kind::integer};
   const AttributeSpec linear{"linear", Kind::integer};
   const BatchRule batch_arguments = [](const Batching& at) {
-    return batch_custom(at, count(at.attributes, "arguments"));
+    return batch_custom(at, at.attributes.count("arguments"));
   };
   const BatchRule batch_linear = [](const Batching& at) {
-    return batch_custom(at, count(at.attributes, "residuals") + count(at.attributes, "linear"));
+    return batch_custom(at, at.attributes.count("residuals") + at.attributes.count("linear"));
   };
   table.add({.name = "custom_jvp",
              .min_operands = 0,

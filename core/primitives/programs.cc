@@ -2,6 +2,7 @@
 #include <hom/core/primitives/programs.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include <hom/core/operations/elementwise.h>
 #include <hom/core/operations/shaping.h>
@@ -43,6 +44,24 @@ std::vector<Tensor> spread(std::span<const Tensor> present_ones, const std::vect
 
 bool any_marked(const std::vector<bool>& mask) {
   return std::find(mask.begin(), mask.end(), true) != mask.end();
+}
+
+Program rearranged(const Program& program, std::span<const std::size_t> inputs,
+                   std::span<const std::size_t> outputs) {
+  Builder builder;
+  std::vector<Slot> slots(inputs.size());
+  for (std::size_t i : inputs)
+    slots[i] = builder.add_input(program.type(program.inputs()[i]), program.input_names()[i]);
+  const std::vector<Slot> all = builder.append_program(program, slots);
+  std::vector<Slot> chosen;
+  for (std::size_t k : outputs) chosen.push_back(all[k]);
+  return std::move(builder).finish(std::move(chosen), {program.name(), {}, {}});
+}
+
+Program rearranged(const Program& program, std::span<const std::size_t> inputs) {
+  std::vector<std::size_t> outputs(program.outputs().size());
+  std::iota(outputs.begin(), outputs.end(), std::size_t{0});
+  return rearranged(program, inputs, outputs);
 }
 
 Program with_outputs(const Program& program, const std::vector<bool>& wanted) {
@@ -253,15 +272,10 @@ BatchedProgram batched_body(const Batching& at, const Program& body, std::vector
 }
 
 Program mask_last(const Program& program) {
-  Builder builder;
-  std::vector<Slot> inputs(program.inputs().size());
-  for (std::size_t i = 1; i <= inputs.size(); ++i) {
-    const std::size_t input = i % inputs.size();
-    inputs[input] =
-        builder.add_input(program.type(program.inputs()[input]), program.input_names()[input]);
-  }
-  std::vector<Slot> outputs = builder.append_program(program, inputs);
-  return std::move(builder).finish(std::move(outputs), {program.name(), {}, {}});
+  std::vector<std::size_t> order(program.inputs().size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::rotate(order.begin(), order.begin() + 1, order.end());
+  return rearranged(program, order);
 }
 
 Tensor select_lanes(const Tensor& condition, const Tensor& a, const Tensor& b,

@@ -30,6 +30,12 @@ std::vector<T> filtered(std::span<const T> list, const std::vector<bool>& mask) 
 }
 bool any_marked(const std::vector<bool>& mask);
 
+/// The program with its inputs and outputs in another order: input i of the result is input
+/// inputs[i] of the program, output k its output outputs[k].
+Program rearranged(const Program& program, std::span<const std::size_t> inputs,
+                   std::span<const std::size_t> outputs);
+/// The program with its inputs in another order.
+Program rearranged(const Program& program, std::span<const std::size_t> inputs);
 /// The program with those outputs only that are marked.
 Program with_outputs(const Program& program, const std::vector<bool>& wanted);
 /// Which outputs of the program are not literally zero.
@@ -60,11 +66,6 @@ std::vector<Tensor> batch_call(const Batching& at);
 void transpose_by_call(const Primitive& call, const Transposing& at);
 std::vector<Tensor> batch_by_call(const Primitive& call, const Batching& at);
 TensorList run_call(const Invocation& step, TensorList operands);
-
-/// Of a `while` with a bound, from its attributes and the types of its operands: carries…,
-/// constants… ↦ carries…, by a scan over the most iterations that there may be, each of which goes
-/// on only where the loop does.
-Program bounded_while_as_scan(const Attributes& attributes, std::span<const TensorType> types);
 
 /// The operands of a program that was batched, under a mask or not.
 std::vector<Tensor> with_mask(const Tensor& alive, std::span<const Tensor> operands);

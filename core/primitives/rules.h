@@ -19,14 +19,18 @@ void add_shape_primitives(PrimitiveTable& table);
 void add_indexing_primitives(PrimitiveTable& table);
 void add_window_primitives(PrimitiveTable& table);
 void add_reduction_primitives(PrimitiveTable& table);
+void add_reduce_window_primitives(PrimitiveTable& table);
 void add_cumulative_primitives(PrimitiveTable& table);
+void add_sorting_primitives(PrimitiveTable& table);
 void add_contraction_primitives(PrimitiveTable& table);
+void add_convolution_primitives(PrimitiveTable& table);
 void add_factorization_primitives(PrimitiveTable& table);
 void add_spectrum_primitives(PrimitiveTable& table);
 void add_linear_system_primitives(PrimitiveTable& table);
 void add_determinant_primitives(PrimitiveTable& table);
 void add_control_primitives(PrimitiveTable& table);
-void add_loop_primitives(PrimitiveTable& table);
+void add_scan_primitive(PrimitiveTable& table);
+void add_while_primitive(PrimitiveTable& table);
 void add_custom_primitives(PrimitiveTable& table);
 
 /// The slot of a uniform tensor.

@@ -5,6 +5,7 @@
 
 #include <hom/hom.h>
 #include <hom/tests/laws/drawing.h>
+#include <hom/tests/laws/readings.h>
 
 namespace hom::laws {
 namespace {
@@ -40,6 +41,11 @@ template <class K>
 struct Short : WithR<K> {
   static constexpr int cases = 60;
   static constexpr int max_lines = 3;
+};
+template <class C>
+struct Long : Subject<C> {
+  static constexpr int cases = 600;
+  static constexpr int max_lines = 30;
 };
 template <class K>
 struct OverR : Subject<GAD<K>> {
@@ -89,9 +95,10 @@ using CartesianSubjects =
     testing::Types<Subject<Functions<Arrays>>, Subject<Programs>, Subject<GAD<Additive>>,
                    Subject<GAD<Matrices>>, Subject<GAD<Programs>>, Subject<GAD<Dual<Additive>>>,
                    Subject<GAD<Dual<Matrices>>>, OverR<Cont<Matrices>>, OverR<Begin<Programs>>,
-                   OverDualBegin, Subject<Functions<Intervals>>,
+                   OverDualBegin, Subject<Functions<Intervals>>, Subject<Functions<Sparsity>>,
                    Subject<Product<Functions<categories::Arrays>, Functions<Intervals>>>,
-                   Subject<Product<Functions<Arrays>, GAD<Matrices>>>>;
+                   Subject<Product<Functions<Arrays>, GAD<Matrices>>>, Long<Read<Text>>,
+                   Long<Read<Expression>>, Long<Read<Picture>>, Long<Read<Expense>>>;
 TYPED_TEST_SUITE(CartesianLaws, CartesianSubjects, Names);
 
 TYPED_TEST(CartesianLaws, composition_has_identities_and_is_associative) {
@@ -107,6 +114,40 @@ TYPED_TEST(CartesianLaws, meaning_of_compose_is_compose_of_meanings) {
     const Chain chain = random_chain(program, choices);
     return functor_laws(c, chain, law_samples(c, chain), difference_of(c, choices));
   });
+}
+
+TEST(CostLaws, costs_are_a_category) {
+  check<Long<Costs>>("category", [](const RandomProgram& program, Choices& choices) {
+    return category_laws(Costs(), law_samples(Costs(), random_chain(program, choices)), choices);
+  });
+}
+TEST(CostLaws, cost_of_compose_is_sum_of_costs) {
+  check<Long<Costs>>("functor", [](const RandomProgram& program, Choices& choices) {
+    const Chain chain = random_chain(program, choices);
+    return functor_laws(Costs(), chain, law_samples(Costs(), chain),
+                        difference_of(Costs(), choices));
+  });
+}
+TEST(CostLaws, products_are_lax_because_a_fork_pays_for_both) {
+  check<Long<Costs>>("lax products", [](const RandomProgram& program, Choices& choices) {
+    const Costs c;
+    const auto s = law_samples(c, random_chain(program, choices));
+    const Costs::Arrow gf = c.compose(s.g, s.f);
+    const Costs::Arrow left = c.compose(exl(c, c.codomain(s.f), c.codomain(gf)), c.fork(s.f, gf));
+    return left.cost.steps == s.f.cost.steps + gf.cost.steps && left.cost.work >= s.f.cost.work
+               ? ""
+               : to_string(left.cost) + " for " + to_string(s.f.cost);
+  });
+}
+TEST(CostLaws, cost_of_a_program_is_its_reading) {
+  Wish wish = smooth;
+  // Steps of their own, which the driver looks through.
+  wish.without.insert(wish.without.end(), {"call", "barrier"});
+  for_random_programs(
+      "costs: reading", 600, 30, wish, [](const RandomProgram& random, Choices& choices) {
+        const Program program = random.program();
+        return differ(Costs(), {{}, {}, cost(program)}, read(Costs(), program), {}, choices);
+      });
 }
 
 /// Laws of linear arrows, read from the derivatives of programs.

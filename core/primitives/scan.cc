@@ -1,30 +1,21 @@
-// core/primitives/loops.cc -- scan and while: a program that runs again and again on its own
-// results
+// core/primitives/scan.cc -- scan: a program that runs along the first axis of tensors, its results
+// carried on or stacked
 //
 // The body takes carries…, elements of the scanned operands…, constants… and returns the carries'
-// next values…, then what `scan` stacks. A derivative of `scan` is a scan forwards and, transposed,
-// a scan backwards; a `while` with a bound is differentiated as a scan.
+// next values…, then what is stacked. A derivative of `scan` is a scan forwards and, transposed, a
+// scan backwards.
 #include <algorithm>
 #include <cstring>
 
 #include <hom/core/operations/elementwise.h>
 #include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>
-#include <hom/core/primitives/programs.h>
+#include <hom/core/primitives/loops.h>
 
 namespace hom {
 namespace {
 
 using Kind = AttributeSpec::Kind;
-
-const Primitive& scan() {
-  static const Primitive& p = standard_primitives().find("scan");
-  return p;
-}
-
-std::size_t count(const Attributes& attributes, std::string_view name) {
-  return static_cast<std::size_t>(attributes.integer(name));
-}
 
 TensorType stacked(const TensorType& element, std::int64_t length) {
   TensorType type = element;
@@ -47,18 +38,6 @@ struct Parts {
         constants(all.subspan(carry_count + scanned_count)) {}
 };
 
-void require_carries(const Typing& typing, const Program& body,
-                     std::span<const TensorType> carries) {
-  const std::vector<TensorType> results = body.output_types();
-  const bool fits = results.size() >= carries.size() &&
-                    std::equal(carries.begin(), carries.end(), results.begin());
-  typing.require(fits, [&] {
-    return Complaint{typing.primitive.name + ": the body takes carries (" + list_types(carries) +
-                         ") and returns (" + list_types(results) + ")",
-                     "a carry keeps its dtype and shape; convert with astype or reshape"};
-  });
-}
-
 std::vector<TensorType> scan_type(const Typing& typing) {
   const Attributes& a = typing.attributes;
   const std::int64_t length = a.integer("length");
@@ -70,7 +49,7 @@ std::vector<TensorType> scan_type(const Typing& typing) {
                      " carries and " + std::to_string(scanned) + " scanned operands of " +
                      std::to_string(operands)};
   });
-  const Parts<TensorType> parts(typing.operands, count(a, "carries"), count(a, "scanned"));
+  const Parts<TensorType> parts(typing.operands, a.count("carries"), a.count("scanned"));
   std::vector<TensorType> inputs(parts.carries.begin(), parts.carries.end());
   for (const TensorType& x : parts.scanned) {
     typing.require(x.rank() > 0 && x.shape[0] == length, [&] {
@@ -122,8 +101,8 @@ void write_element(Tensor& whole, std::int64_t i, const Tensor& y, const Locatio
 
 TensorList run_scan(const Invocation& step, TensorList operands) {
   const Attributes& a = step.attributes;
-  const std::size_t carries = count(a, "carries");
-  const std::size_t scanned = count(a, "scanned");
+  const std::size_t carries = a.count("carries");
+  const std::size_t scanned = a.count("scanned");
   const std::int64_t length = a.integer("length");
   const Evaluation body(*a.program("body"));
   std::vector<Tensor> results(std::make_move_iterator(operands.begin()),
@@ -144,15 +123,6 @@ TensorList run_scan(const Invocation& step, TensorList operands) {
       write_element(results[k], i, outputs[k], step.at);
   }
   return to_list(std::move(results));
-}
-
-Attributes scan_attributes(Program body, std::size_t carries, std::size_t scanned,
-                           std::int64_t length, bool reverse) {
-  return {{"body", {shared(std::move(body))}},
-          {"carries", {static_cast<std::int64_t>(carries)}},
-          {"scanned", {static_cast<std::int64_t>(scanned)}},
-          {"length", {length}},
-          {"reverse", {reverse}}};
 }
 
 /// Where a residual of the body of a scan comes from when the linear scan runs.
@@ -209,8 +179,8 @@ class LinearBody {
 PrimalAndTangent derivative_of_scan(const LinearizingCall& at) {
   const Attributes& a = at.attributes;
   const Program& body = *a.program("body");
-  const std::size_t carries = count(a, "carries");
-  const std::size_t scanned = count(a, "scanned");
+  const std::size_t carries = a.count("carries");
+  const std::size_t scanned = a.count("scanned");
   const std::int64_t length = a.integer("length");
   const bool reverse = a.boolean("reverse");
   const std::vector<TensorType> types = body.input_types();
@@ -228,9 +198,9 @@ PrimalAndTangent derivative_of_scan(const LinearizingCall& at) {
 
   std::vector<bool> kept(outputs, true);
   for (std::size_t r = 0; r < lin.residual_count; ++r) kept.push_back(residuals.is_stacked(r));
-  const TensorList primal = apply(
-      scan(), scan_attributes(with_outputs(lin.primal, kept), carries, scanned, length, reverse),
-      at.x, Location::current());
+  const TensorList primal =
+      scan_step(shared(with_outputs(lin.primal, kept)), {carries, scanned, length, reverse}, at.x,
+                Location::current());
   PrimalAndTangent both;
   both.y.assign(primal.begin(), primal.begin() + static_cast<std::ptrdiff_t>(outputs));
   both.dy.resize(outputs);
@@ -279,10 +249,9 @@ PrimalAndTangent derivative_of_scan(const LinearizingCall& at) {
     linear.take(r);
     operands.push_back(invariants[next_invariant++]);
   }
-  const TensorList tangents = apply(
-      scan(),
-      scan_attributes(std::move(linear).finish(), linear_carries, linear_scanned, length, reverse),
-      operands, Location::current());
+  const TensorList tangents =
+      scan_step(shared(std::move(linear).finish()),
+                {linear_carries, linear_scanned, length, reverse}, operands, Location::current());
   both.dy = spread({tangents.data(), tangents.size()}, varies);
   return both;
 }
@@ -292,8 +261,8 @@ PrimalAndTangent derivative_of_scan(const LinearizingCall& at) {
 std::vector<Tensor> carries_by_iteration(const Transposing& at, const std::vector<bool>& linear) {
   const Attributes& a = at.attributes;
   const Program& body = *a.program("body");
-  const std::size_t carries = count(a, "carries");
-  const std::size_t scanned = count(a, "scanned");
+  const std::size_t carries = a.count("carries");
+  const std::size_t scanned = a.count("scanned");
   std::vector<bool> given = linear;
   given.flip();
   std::vector<Slot> outputs;
@@ -310,10 +279,9 @@ std::vector<Tensor> carries_by_iteration(const Transposing& at, const std::vecto
   }
   for (std::size_t i = carries; i < carries + scanned; ++i) own_scanned += given[i];
   const TensorList results =
-      apply(scan(),
-            scan_attributes(restricted(body, given, outputs), own_carries, own_scanned,
-                            a.integer("length"), a.boolean("reverse")),
-            filtered(at.x, given), at.at);
+      scan_step(shared(restricted(body, given, outputs)),
+                {own_carries, own_scanned, a.integer("length"), a.boolean("reverse")},
+                filtered(at.x, given), at.at);
   return {results.begin() + static_cast<std::ptrdiff_t>(own_carries), results.end()};
 }
 
@@ -321,7 +289,7 @@ std::vector<Tensor> carries_by_iteration(const Transposing& at, const std::vecto
 /// as good as linear.
 std::vector<bool> zero_carries(const Transposing& at) {
   const Program& body = *at.attributes.program("body");
-  const std::size_t carries = count(at.attributes, "carries");
+  const std::size_t carries = at.attributes.count("carries");
   std::vector<bool> zero(at.x.size(), false);
   for (std::size_t i = 0; i < carries; ++i)
     zero[i] = at.types[i].dtype.is_float() && !at.linear[i] && is_zero(at.x[i]);
@@ -341,8 +309,8 @@ std::vector<bool> zero_carries(const Transposing& at) {
 void transpose_scan(const Transposing& at) {
   const Attributes& a = at.attributes;
   const Program& body = *a.program("body");
-  const std::size_t carries = count(a, "carries");
-  const std::size_t scanned = count(a, "scanned");
+  const std::size_t carries = a.count("carries");
+  const std::size_t scanned = a.count("scanned");
   const std::int64_t length = a.integer("length");
   std::vector<bool> linear = with_dependent_carries(body, at.linear, carries);
   const std::vector<bool> zero = zero_carries(at);
@@ -413,21 +381,10 @@ void transpose_scan(const Transposing& at) {
     operands.push_back(at.x[i]);
   }
 
-  Builder builder;
-  std::vector<Slot> inputs(order.size());
-  for (std::size_t input : order) {
-    const Slot slot = backwards.inputs()[input];
-    inputs[input] = builder.add_input(backwards.type(slot), backwards.input_names()[input]);
-  }
-  const std::vector<Slot> all = builder.append_program(backwards, inputs);
-  std::vector<Slot> results;
-  for (std::size_t y : outputs) results.push_back(all[y]);
-  for (std::size_t y : elements) results.push_back(all[y]);
-  const TensorList found = apply(
-      scan(),
-      scan_attributes(std::move(builder).finish(std::move(results), {backwards.name(), {}, {}}),
-                      carried, own_scanned, length, !a.boolean("reverse")),
-      operands, at.at);
+  outputs.insert(outputs.end(), elements.begin(), elements.end());
+  const TensorList found =
+      scan_step(shared(rearranged(backwards, order, outputs)),
+                {carried, own_scanned, length, !a.boolean("reverse")}, operands, at.at);
   std::size_t y = 0;
   for (std::size_t i = 0; i < carries; ++i) {
     if (!linear[i]) continue;
@@ -444,8 +401,8 @@ void transpose_scan(const Transposing& at) {
 
 std::vector<Tensor> batch_scan(const Batching& at) {
   const Attributes& a = at.attributes;
-  const std::size_t carries = count(a, "carries");
-  const std::size_t scanned = count(a, "scanned");
+  const std::size_t carries = a.count("carries");
+  const std::size_t scanned = a.count("scanned");
   std::vector<bool> batched = at.batched;
   BatchedProgram body = batched_body(at, *a.program("body"), batched, carries);
   std::vector<Tensor> operands;
@@ -458,278 +415,47 @@ std::vector<Tensor> batch_scan(const Batching& at) {
     }
   }
   if (!at.alive.is_empty()) operands.push_back(at.alive);
-  std::vector<Tensor> results =
-      to_vector(apply(scan(),
-                      scan_attributes(std::move(body.program), carries, scanned,
-                                      a.integer("length"), a.boolean("reverse")),
-                      operands, at.at));
+  std::vector<Tensor> results = to_vector(
+      scan_step(shared(std::move(body.program)),
+                {carries, scanned, a.integer("length"), a.boolean("reverse")}, operands, at.at));
   for (std::size_t k = carries; k < results.size(); ++k) {
     if (body.output_batched[k]) results[k] = move_axis(results[k], 1, 0);
   }
   return results;
 }
 
-std::vector<TensorType> while_type(const Typing& typing) {
-  const std::int64_t carries = typing.attributes.integer("carries");
-  const auto operands = static_cast<std::int64_t>(typing.operands.size());
-  typing.require(0 <= carries && carries <= operands && typing.attributes.integer("bound") >= -1,
-                 [&] {
-                   return Complaint{"while: " + std::to_string(carries) + " carries of " +
-                                    std::to_string(operands) + " operands, bound " +
-                                    std::to_string(typing.attributes.integer("bound"))};
-                 });
-  const Program& condition = *typing.attributes.program("condition");
-  const Program& body = *typing.attributes.program("body");
-  require_inputs(typing, condition, typing.operands);
-  require_inputs(typing, body, typing.operands);
-  const std::vector<TensorType> test = condition.output_types();
-  typing.require(test.size() == 1 && test[0] == bool_[{}], [&] {
-    return Complaint{"while_loop: the condition gives " + list_types(test) + ", not bool[]",
-                     "all_of(…) and any_of(…) make one truth value of many"};
-  });
-  const std::span<const TensorType> types =
-      typing.operands.first(static_cast<std::size_t>(carries));
-  require_carries(typing, body, types);
-  typing.require(body.outputs().size() == types.size(), [&] {
-    return Complaint{"while_loop: the body returns " + list_types(body.output_types()) + ", not (" +
-                     list_types(types) + ")"};
-  });
-  return {types.begin(), types.end()};
-}
-
-TensorList run_while(const Invocation& step, TensorList operands) {
-  const Attributes& a = step.attributes;
-  const std::size_t carries = count(a, "carries");
-  const std::int64_t bound = a.integer("bound");
-  const Evaluation condition(*a.program("condition"));
-  const Evaluation body(*a.program("body"));
-  std::vector<Tensor> carry(std::make_move_iterator(operands.begin()),
-                            std::make_move_iterator(operands.begin() + carries));
-  for (std::int64_t n = 0; bound < 0 || n < bound; ++n) {
-    std::vector<Tensor> inputs = carry;
-    inputs.insert(inputs.end(), operands.begin() + carries, operands.end());
-    if (!condition(inputs, step.at)[0].item<bool>()) break;
-    carry.clear();  // so that the body may overwrite what dies in it
-    carry = body(std::move(inputs), step.at);
-  }
-  return to_list(std::move(carry));
-}
-
-Attributes while_attributes(Program condition, Program body, std::size_t carries,
-                            std::int64_t bound) {
-  return {{"condition", {shared(std::move(condition))}},
-          {"body", {shared(std::move(body))}},
-          {"carries", {static_cast<std::int64_t>(carries)}},
-          {"bound", {bound}}};
-}
-
-/// Inputs for all of `types`, in the capture.
-std::vector<Tensor> inputs_of_types(Capture& capture, std::span<const TensorType> types) {
-  std::vector<Tensor> inputs;
-  for (const TensorType& type : types)
-    inputs.push_back(capture.input(type, "x" + std::to_string(inputs.size())));
-  return inputs;
-}
-
 }  // namespace
 
-Program bounded_while_as_scan(const Attributes& a, std::span<const TensorType> types) {
-  static const Primitive& cond = standard_primitives().find("cond");
-  const Location at = LocationScope::current(Location::current());
-  const Program& condition = *a.program("condition");
-  const Program& body = *a.program("body");
-  const std::size_t carries = count(a, "carries");
-  // carries…, constants… ↦ whether to go on, carries…
-  const auto branch = [&](bool goes_on) {
-    Capture capture(at);
-    std::vector<Tensor> x = inputs_of_types(capture, types);
-    std::vector<Tensor> y(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(carries));
-    Tensor more = full({}, 0, bool_, at);
-    if (goes_on) {
-      y = apply(body, x, at);
-      std::copy(y.begin(), y.end(), x.begin());
-      more = apply(condition, x, at)[0];
-    }
-    y.insert(y.begin(), more);
-    return Attribute{shared(capture.finish(y, {goes_on ? "step" : "stop", {}, {}}, at).program)};
-  };
-  const auto iteration = [&] {
-    Capture capture(at);
-    std::vector<TensorType> with_flag{bool_[{}]};
-    with_flag.insert(with_flag.end(), types.begin(), types.end());
-    const std::vector<Tensor> x = inputs_of_types(capture, with_flag);
-    const TensorList y = apply(cond, {{"then", branch(true)}, {"otherwise", branch(false)}}, x, at);
-    return capture.finish({y.data(), y.size()}, {body.name(), {}, {}}, at).program;
-  };
-  Capture capture(at);
-  std::vector<Tensor> x = inputs_of_types(capture, types);
-  x.insert(x.begin(), apply(condition, x, at)[0]);
-  const TensorList y =
-      apply(scan(), scan_attributes(iteration(), carries + 1, 0, a.integer("bound"), false), x, at);
-  return capture.finish({y.data() + 1, carries}, {}, at).program;
+void require_carries(const Typing& typing, const Program& body,
+                     std::span<const TensorType> carries) {
+  const std::vector<TensorType> results = body.output_types();
+  const bool fits = results.size() >= carries.size() &&
+                    std::equal(carries.begin(), carries.end(), results.begin());
+  typing.require(fits, [&] {
+    return Complaint{typing.primitive.name + ": the body takes carries (" + list_types(carries) +
+                         ") and returns (" + list_types(results) + ")",
+                     "a carry keeps its dtype and shape; convert with astype or reshape"};
+  });
 }
 
-namespace {
-
-/// Without a bound the residuals of all iterations have no place, so the linear part runs the loop
-/// again, value and tangent side by side. It cannot be transposed.
-PrimalAndTangent derivative_of_while(const LinearizingCall& at) {
-  static const Primitive& loop = standard_primitives().find("while");
-  const Attributes& a = at.attributes;
-  const Program& condition = *a.program("condition");
-  const Program& body = *a.program("body");
-  const std::size_t carries = count(a, "carries");
-  const std::vector<TensorType> types = body.input_types();
-  if (a.integer("bound") >= 0) return linearized_call(at, bounded_while_as_scan(a, types));
-
-  std::vector<bool> active = with_dependent_carries(body, present(at.dx), carries);
-  for (std::size_t i = 0; i < active.size(); ++i)
-    active[i] = active[i] && types[i].dtype.is_float();
-  const std::vector<bool> wanted(active.begin(),
-                                 active.begin() + static_cast<std::ptrdiff_t>(carries));
-  const Linearization lin = at.linearize(body, active, &wanted);
-
-  PrimalAndTangent both;
-  both.y = to_vector(apply(loop, a, at.x, Location::current()));
-  both.dy.resize(carries);
-  if (!any_marked(wanted)) return both;
-
-  // carries…, their tangents…, constants…, their tangents…
-  Builder condition_builder;
-  Builder body_builder;
-  std::vector<Slot> tested;
-  std::vector<Slot> values;
-  std::vector<Slot> tangents;
-  std::vector<Tensor> operands;
-  const auto take = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::string& name = body.input_names()[i];
-      tested.push_back(condition_builder.add_input(types[i], name));
-      values.push_back(body_builder.add_input(types[i], name));
-      operands.push_back(at.x[i]);
-    }
-    for (std::size_t i = begin; i < end; ++i) {
-      if (!active[i]) continue;
-      condition_builder.add_input(types[i], "d" + body.input_names()[i]);
-      tangents.push_back(body_builder.add_input(types[i], "d" + body.input_names()[i]));
-      operands.push_back(at.dx[i].is_empty() ? zeros_like(at.x[i]) : at.dx[i]);
-    }
-  };
-  take(0, carries);
-  const std::size_t all_carries = operands.size();
-  take(carries, types.size());
-  std::vector<Slot> test = condition_builder.append_program(condition, tested);
-  const std::vector<Slot> primal = body_builder.append_program(lin.primal, values);
-  std::vector<Slot> linear(primal.begin() + static_cast<std::ptrdiff_t>(carries), primal.end());
-  linear.insert(linear.end(), tangents.begin(), tangents.end());
-  std::vector<Slot> outputs(primal.begin(), primal.begin() + static_cast<std::ptrdiff_t>(carries));
-  for (Slot dy : body_builder.append_program(lin.linear, linear)) outputs.push_back(dy);
-  const TensorList results =
-      apply(loop,
-            while_attributes(
-                std::move(condition_builder).finish(std::move(test), {condition.name(), {}, {}}),
-                std::move(body_builder).finish(std::move(outputs), {body.name(), {}, {}}),
-                all_carries, -1),
-            operands, Location::current());
-  both.dy = spread({results.data() + carries, results.size() - carries}, wanted);
-  return both;
+TensorList scan_step(ProgramPtr body, const ScanShape& shape, std::span<const Tensor> operands,
+                     const Location& at) {
+  static const Primitive& scan = standard_primitives().find("scan");
+  return apply(scan,
+               {{"body", {std::move(body)}},
+                {"carries", {static_cast<std::int64_t>(shape.carries)}},
+                {"scanned", {static_cast<std::int64_t>(shape.scanned)}},
+                {"length", {shape.length}},
+                {"reverse", {shape.reverse}}},
+               operands, at);
 }
 
-void transpose_while(const Transposing& at) {
-  fail({"grad: a while_loop without a bound has no reverse mode, because the number of iterations "
-        "whose values it would keep is not known",
-        "give a bound: while_loop(condition, body, init, {.bound = n}); or use fori_loop or scan "
-        "with a fixed length; or, for an iteration to a fixed point, implicit(…), which "
-        "differentiates the solution and not the iteration"},
-       at.at);
-}
-
-/// One predicate for all lanes.
-std::vector<Tensor> batch_while_together(const Batching& at, const std::vector<bool>& batched,
-                                         Program condition, Program body) {
-  const Attributes& a = at.attributes;
-  const std::size_t carries = count(a, "carries");
-  std::vector<Tensor> operands;
-  for (std::size_t i = 0; i < at.x.size(); ++i)
-    operands.push_back(i < carries && batched[i] ? at.lifted(i) : at.x[i]);
-  if (!at.alive.is_empty()) {
-    // Where no lane is alive the loop must not run: it need not end.
-    operands.push_back(at.alive);
-    condition = mask_last(condition);
-    Capture capture(at.at);
-    const std::vector<Tensor> x = inputs_of_types(capture, condition.input_types());
-    const Tensor goes_on = any_of(x.back()) & apply(condition, x, at.at)[0];
-    condition = capture.finish({&goes_on, 1}, {condition.name(), {}, {}}, at.at).program;
-  }
-  return to_vector(
-      apply(at.primitive,
-            while_attributes(std::move(condition), std::move(body), carries, a.integer("bound")),
-            operands, at.at));
-}
-
-/// A predicate for each lane: the loop runs while any lane does, and lanes that have stopped keep
-/// their values. The carry is (which lanes run, carries…).
-std::vector<Tensor> batch_while_by_lane(const Batching& at, std::vector<bool> batched) {
-  const Attributes& a = at.attributes;
-  const std::size_t carries = count(a, "carries");
-  std::fill_n(batched.begin(), carries, true);
-  const std::vector<bool> wanted(carries, true);
-  const std::vector<bool> yes{true};
-  const Program condition = at.batch(*a.program("condition"), batched, true, &yes).program;
-  const Program body = at.batch(*a.program("body"), batched, true, &wanted).program;
-
-  std::vector<Tensor> operands;
-  for (std::size_t i = 0; i < at.x.size(); ++i)
-    operands.push_back(i < carries ? at.lifted(i) : at.x[i]);
-  const Tensor alive = at.alive.is_empty() ? full({at.size}, 1, bool_, at.at) : at.alive;
-  operands.insert(operands.begin(), alive);
-  operands[0] = alive & apply(condition, operands, at.at)[0];
-  std::vector<TensorType> types;
-  for (const Tensor& x : operands) types.push_back(x.type(at.at));
-
-  const auto any_runs = [&] {
-    Capture capture(at.at);
-    const Tensor goes_on = any_of(inputs_of_types(capture, types)[0]);
-    return capture.finish({&goes_on, 1}, {condition.name(), {}, {}}, at.at).program;
-  };
-  const auto iteration = [&] {
-    Capture capture(at.at);
-    std::vector<Tensor> x = inputs_of_types(capture, types);
-    const std::vector<Tensor> next = apply(body, x, at.at);
-    for (std::size_t i = 0; i < carries; ++i)
-      x[i + 1] = select_lanes(x[0], next[i], x[i + 1], at.types[i]);
-    x[0] = x[0] & apply(condition, x, at.at)[0];
-    return capture.finish({x.data(), carries + 1}, {body.name(), {}, {}}, at.at).program;
-  };
-  std::vector<Tensor> results = to_vector(apply(
-      at.primitive, while_attributes(any_runs(), iteration(), carries + 1, a.integer("bound")),
-      operands, at.at));
-  results.erase(results.begin());
-  return results;
-}
-
-std::vector<Tensor> batch_while(const Batching& at) {
-  const Attributes& a = at.attributes;
-  std::vector<bool> batched = at.batched;
-  BatchedProgram body = batched_body(at, *a.program("body"), batched, count(a, "carries"));
-  BatchedProgram condition =
-      at.batch(*a.program("condition"), batched, !at.alive.is_empty(), nullptr);
-  return condition.output_batched[0]
-             ? batch_while_by_lane(at, std::move(batched))
-             : batch_while_together(at, batched, std::move(condition.program),
-                                    std::move(body.program));
-}
-
-}  // namespace
-
-void add_loop_primitives(PrimitiveTable& table) {
-  const AttributeSpec carries{"carries", Kind::integer};
-  const AttributeSpec body{"body", Kind::program};
+void add_scan_primitive(PrimitiveTable& table) {
   table.add({.name = "scan",
              .min_operands = 0,
              .max_operands = INT32_MAX,
-             .attributes = {body,
-                            carries,
+             .attributes = {{"body", Kind::program},
+                            {"carries", Kind::integer},
                             {"scanned", Kind::integer},
                             {"length", Kind::integer},
                             {"reverse", Kind::boolean}},
@@ -742,19 +468,6 @@ void add_loop_primitives(PrimitiveTable& table) {
              .cost_factor = 6,
              .shapes = "carries, [length] + s…, constants → carries, [length] + t…",
              .formula = "scan of the linearised body; backwards in reverse mode"});
-  table.add({.name = "while",
-             .min_operands = 0,
-             .max_operands = INT32_MAX,
-             .attributes = {{"condition", Kind::program}, body, carries, {"bound", Kind::integer}},
-             .type = while_type,
-             .call_derivative = derivative_of_while,
-             .transpose = transpose_while,
-             .batch = batch_while,
-             .partial = true,
-             .run = run_while,
-             .cost_factor = 8,
-             .shapes = "carries, constants → carries",
-             .formula = "with a bound, of the scan that stops early; without, forward only"});
 }
 
 }  // namespace hom
