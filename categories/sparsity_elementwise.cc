@@ -44,8 +44,12 @@ Tensor united(IndexSets& sets, const Tensor& a, const Tensor& b) {
   const auto from_x = ids(x);
   const auto from_y = ids(y);
   SetTensor result(a.shape());
-  for (std::size_t k = 0; k < from_x.size(); ++k)
-    result[static_cast<std::int64_t>(k)] = sets.unite(from_x[k], from_y[k]);
+  for (std::size_t k = 0; k < from_x.size(); ++k) {
+    // Neighbours are often alike.
+    const bool again = k > 0 && from_x[k] == from_x[k - 1] && from_y[k] == from_y[k - 1];
+    const auto place = static_cast<std::int64_t>(k);
+    result[place] = again ? result[place - 1] : sets.unite(from_x[k], from_y[k]);
+  }
   return result.tensor();
 }
 

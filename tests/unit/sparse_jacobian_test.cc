@@ -294,6 +294,16 @@ TEST(SparseJacobian, prepared_for_integers_refuses_others) {
   EXPECT_EQ(any.passes(), 2);
   expect_near(to_dense(any(x, tensor({0, 2}))), jacobian(f)(x, tensor({0, 2})));
 }
+TEST(SparseJacobian, of_a_rule_for_reverse_mode_only) {
+  // The rule clips, so it has no forward mode, and what it depends on is not known.
+  const auto clipped =
+      custom_vjp([](Tensor x) { return x; }, [](Tensor x) { return std::pair{x, std::tuple<>()}; },
+                 [](std::tuple<>, Tensor ct) { return clamp(ct, -1.0, 1.0); });
+  const auto f = [&](Tensor x) { return clipped(3 * x); };
+  const auto J = sparse_jacobian(f, {.mode = Mode::reverse}).prepare(f64[{3}]);
+  EXPECT_EQ(J.passes(), 3);
+  expect_near(to_dense(J(numbers({3}))), 3 * eye(3));
+}
 TEST(SparseJacobian, names_what_is_wrong) {
   const auto J = sparse_jacobian(differences).prepare(f64[{3}]);
   expect_error([&] { J(ones({4})); },
