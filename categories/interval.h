@@ -19,12 +19,14 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <functional>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -87,9 +89,35 @@ struct Intervals {
   IntervalTensor merge(const IntervalTensor& a, const IntervalTensor& b) const;
 };
 
-/// The result of a primitive with one result, from boxes of all its operands.
-using IntervalRule =
-    std::function<IntervalTensor(const Operation&, std::span<const IntervalTensor>)>;
+/// The results of a primitive from boxes of all its operands: a function that returns a box, or a
+/// vector of boxes where there are more results than one.
+class IntervalRule {
+ public:
+  using Function =
+      std::function<std::vector<IntervalTensor>(const Operation&, std::span<const IntervalTensor>)>;
+
+  IntervalRule() = default;
+  template <std::invocable<const Operation&, std::span<const IntervalTensor>> F>
+  IntervalRule(F f) {  // NOLINT(google-explicit-constructor)
+    using Result = std::invoke_result_t<F, const Operation&, std::span<const IntervalTensor>>;
+    if constexpr (std::convertible_to<Result, std::vector<IntervalTensor>>) {
+      function_ = std::move(f);
+    } else {
+      function_ = [f = std::move(f)](const Operation& operation,
+                                     std::span<const IntervalTensor> x) {
+        return std::vector<IntervalTensor>{f(operation, x)};
+      };
+    }
+  }
+
+  std::vector<IntervalTensor> operator()(const Operation& operation,
+                                         std::span<const IntervalTensor> x) const {
+    return function_(operation, x);
+  }
+
+ private:
+  Function function_;
+};
 using IntervalRules = std::map<std::string, IntervalRule, std::less<>>;
 
 /// The rules in force, by the name of the primitive: Hom's own on first use. A user adds one for a

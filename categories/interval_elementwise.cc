@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <hom/categories/interval_rule.h>
+#include <hom/core/operations/special.h>
 
 namespace hom::categories {
 namespace {
@@ -51,6 +52,12 @@ double logistic(double x) {
   return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
 }
 
+/// A function as the executor computes it.
+template <Tensor (*function)(const Operand&)>
+double computed(double x) {
+  return function(Tensor(x)).item();
+}
+
 struct NamedFunction {
   const char* name;
   IntervalArithmetic::Monotone function;
@@ -72,10 +79,49 @@ const NamedFunction monotone_functions[] = {
     {"atanh", {std::atanh, -1, 1, -inf, inf}},
     {"logistic", {logistic, -inf, inf, 0, 1}},
     {"erf", {std::erf, -inf, inf, -1, 1}},
+    {"erfc", {std::erfc, -inf, inf, 0, 2, false}},
+    {"erfcx", {computed<erfcx>, -inf, inf, 0, inf, false}},
+    {"erf_inv", {computed<erf_inv>, -1, 1, -inf, inf}},
+    {"erfc_inv", {computed<erfc_inv>, 0, 2, -inf, inf, false}},
     {"round", {std::nearbyint, -inf, inf, -inf, inf, true, true}},
     {"floor", {std::floor, -inf, inf, -inf, inf, true, true}},
     {"ceil", {std::ceil, -inf, inf, -inf, inf, true, true}},
 };
+
+/// log Γ falls to its minimum on the positive axis and rises from there. Between poles it is
+/// nearly as small, and at them infinite.
+Interval log_gamma(const Row& x) {
+  constexpr double place = 1.4616321449683623;
+  constexpr double least = -0.12148629053584961;
+  const Interval& v = x[0];
+  if (v.is_empty()) return v;
+  if (!(v.lo > 0)) return {-inf, inf, v.may_be_nan};
+  const IntervalArithmetic arithmetic = x.arithmetic();
+  const IntervalArithmetic::Monotone falls{computed<lgamma>, 0, place, least, inf, false};
+  const IntervalArithmetic::Monotone rises{computed<lgamma>, place, inf, least, inf};
+  const Interval left{v.lo, std::min(v.hi, place), v.may_be_nan};
+  const Interval right{std::max(v.lo, place), v.hi, v.may_be_nan};
+  if (v.hi <= place) return arithmetic.monotone(left, falls);
+  if (v.lo >= place) return arithmetic.monotone(right, rises);
+  return hull(arithmetic.monotone(left, falls), arithmetic.monotone(right, rises));
+}
+
+/// On the positive axis ψ rises, and its derivatives fall or rise by turns.
+Interval polygamma_between(const Row& x) {
+  const Interval& v = x[0];
+  const std::int64_t n = x.operation.attributes.integer("n");
+  if (v.is_empty()) return v;
+  // Beyond, more than six units in the last place may be wrong.
+  if (!(v.lo > 0) || n > 30) return {-inf, inf, true};
+  const auto at = [&](double end) { return polygamma(n, Tensor(end)).item(); };
+  double lo = at(v.lo);
+  double hi = at(v.hi);
+  if (lo > hi) std::swap(lo, hi);
+  const IntervalArithmetic arithmetic = x.arithmetic();
+  const auto error = [](double value) { return 6 * 0x1p-52 * std::abs(value); };
+  return arithmetic.outward(std::isinf(lo) ? lo : lo - error(lo),
+                            std::isinf(hi) ? hi : hi + error(hi), v.may_be_nan);
+}
 
 // Three-valued logic: an interval of 0 and 1.
 
@@ -171,6 +217,8 @@ void add_elementwise_intervals(IntervalRules& rules) {
   rules["cos"] = elementwise([](const Row& x) { return x.arithmetic().cos(x[0]); });
   rules["tan"] = elementwise([](const Row& x) { return x.arithmetic().tan(x[0]); });
   rules["cosh"] = elementwise([](const Row& x) { return x.arithmetic().cosh(x[0]); });
+  rules["lgamma"] = elementwise(log_gamma);
+  rules["polygamma"] = elementwise(polygamma_between);
   rules["add"] =
       elementwise(arithmetic<[](const A& a, const Row& x) { return a.add(x[0], x[1]); }>);
   rules["sub"] = elementwise(arithmetic<[](const A& a, const Row& x) {

@@ -15,6 +15,8 @@
 #include <hom/core/operations/functions.h>
 #include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>
+#include <hom/core/operations/sorting.h>
+#include <hom/core/operations/special.h>
 #include <hom/core/product.h>
 
 namespace hom {
@@ -183,11 +185,17 @@ HOM_UNARY_ARROW(acosh);
 HOM_UNARY_ARROW(atanh);
 HOM_UNARY_ARROW(logistic);
 HOM_UNARY_ARROW(erf);
+HOM_UNARY_ARROW(erfc);
+HOM_UNARY_ARROW(erfcx);
+HOM_UNARY_ARROW(erf_inv);
+HOM_UNARY_ARROW(erfc_inv);
+HOM_UNARY_ARROW(lgamma);
+HOM_UNARY_ARROW(digamma);
 HOM_UNARY_ARROW(is_finite);
 HOM_UNARY_ARROW(is_nan);
 HOM_UNARY_ARROW(stop_gradient);
-// Functions with further arguments, at their defaults: reductions of every element, softmax along
-// the last axis, every axis reversed.
+// Functions with further arguments, at their defaults: reductions of every element, softmax and
+// sort along the last axis, every axis reversed.
 HOM_UNARY_ARROW(relu);
 HOM_UNARY_ARROW(softmax);
 HOM_UNARY_ARROW(sum);
@@ -196,6 +204,8 @@ HOM_UNARY_ARROW(max);
 HOM_UNARY_ARROW(min);
 HOM_UNARY_ARROW(mean);
 HOM_UNARY_ARROW(transpose);
+HOM_UNARY_ARROW(sort);
+HOM_UNARY_ARROW(argsort);
 #undef HOM_UNARY_ARROW
 inline const auto neg = make([](const Tensor& x) { return -Operand(x, x.location()); });
 

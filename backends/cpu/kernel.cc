@@ -56,6 +56,7 @@ KernelTable& cpu_kernels() {
   static KernelTable table = [] {
     KernelTable kernels;
     cpu::add_unary_kernels(kernels);
+    cpu::add_special_kernels(kernels);
     cpu::add_arithmetic_kernels(kernels);
     cpu::add_logic_kernels(kernels);
     cpu::add_conversion_kernels(kernels);
@@ -64,7 +65,11 @@ KernelTable& cpu_kernels() {
     cpu::add_indexing_kernels(kernels);
     cpu::add_reduction_kernels(kernels);
     cpu::add_cumulative_kernels(kernels);
+    cpu::add_reduce_window_kernels(kernels);
+    cpu::add_sorting_kernels(kernels);
     cpu::add_contraction_kernels(kernels);
+    cpu::add_convolution_kernels(kernels);
+    cpu::add_linear_algebra_kernels(kernels);
     cpu::add_random_kernels(kernels);
     return kernels;
   }();

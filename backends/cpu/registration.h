@@ -7,6 +7,8 @@ namespace hom::cpu {
 
 /// One operand, elementwise: `neg` … `erf`, `not`.
 void add_unary_kernels(KernelTable& table);
+/// `lgamma`, `polygamma`, `erfc` … `erfc_inv`.
+void add_special_kernels(KernelTable& table);
 /// Two operands, elementwise: `add` … `pow`, `atan2`, `scale`.
 void add_arithmetic_kernels(KernelTable& table);
 /// Comparisons, bits, shifts.
@@ -21,10 +23,18 @@ void add_data_movement_kernels(KernelTable& table);
 void add_indexing_kernels(KernelTable& table);
 /// `reduce_…`.
 void add_reduction_kernels(KernelTable& table);
+/// `window_…`.
+void add_reduce_window_kernels(KernelTable& table);
 /// `cum…`, `argmax`, `argmin`: what walks along one axis.
 void add_cumulative_kernels(KernelTable& table);
+/// `sort`.
+void add_sorting_kernels(KernelTable& table);
 /// `dot_general`.
 void add_contraction_kernels(KernelTable& table);
+/// `conv_general`.
+void add_convolution_kernels(KernelTable& table);
+/// `cholesky` … `svd`, and what is computed from them.
+void add_linear_algebra_kernels(KernelTable& table);
 /// `random_bits`.
 void add_random_kernels(KernelTable& table);
 

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include <hom/core/operations/elementwise.h>
+#include <hom/core/operations/special.h>
 #include <hom/core/primitives/rules.h>
 
 namespace hom {
@@ -56,6 +57,19 @@ constexpr Row float_functions[] = {
     {"erf",
      [](const Tensor& x, const Tensor&) { return std::numbers::inv_sqrtpi * 2 * exp(-(x * x)); },
      "2/√π·e^(−x²) · dx", 8},
+    {"erfc",
+     [](const Tensor& x, const Tensor&) { return std::numbers::inv_sqrtpi * -2 * exp(-(x * x)); },
+     "−2/√π·e^(−x²) · dx", 8},
+    {"erfcx",
+     [](const Tensor& x, const Tensor& y) { return 2 * (x * y) - 2 * std::numbers::inv_sqrtpi; },
+     "(2xy − 2/√π) · dx", 8},
+    {"erf_inv",
+     [](const Tensor&, const Tensor& y) { return exp(y * y) * (0.5 / std::numbers::inv_sqrtpi); },
+     "√π/2·e^(y²) · dx", 7},
+    {"erfc_inv",
+     [](const Tensor&, const Tensor& y) { return exp(y * y) * (-0.5 / std::numbers::inv_sqrtpi); },
+     "−√π/2·e^(y²) · dx", 7},
+    {"lgamma", [](const Tensor& x, const Tensor&) { return digamma(x); }, "ψ(x) · dx", 4},
 };
 
 std::optional<Slot> negation_of_negation(const Simplifying& at) {
@@ -118,6 +132,22 @@ void add_unary_primitives(PrimitiveTable& table) {
     p.cost_factor = row.cost_factor;
     table.add(std::move(p));
   }
+
+  Primitive polygamma_ = unary("polygamma", floats);
+  polygamma_.attributes = {{"n", AttributeSpec::Kind::integer}};
+  polygamma_.type = [](const Typing& typing) {
+    const std::int64_t n = typing.attributes.integer("n");
+    typing.require(n >= 0, [&] {
+      return Complaint{"polygamma: there is no derivative of order " + std::to_string(n) + " of ψ",
+                       "polygamma(0, x) is digamma(x)"};
+    });
+    return same_type(typing);
+  };
+  polygamma_.derivative = [](const Linearizing& at) {
+    return std::vector{scale(polygamma(at.attributes.integer("n") + 1, at.x[0]), at.dx[0])};
+  };
+  polygamma_.formula = "ψ⁽ⁿ⁺¹⁾(x) · dx";
+  table.add(std::move(polygamma_));
 
   table.add(
       {.name = "is_finite",

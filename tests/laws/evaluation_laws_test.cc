@@ -267,10 +267,19 @@ TEST(Laws, finish_keeps_meaning) {
                       });
 }
 
+/// Without what stands for tensors of the closure: a step that has no other operands is computed
+/// where it is captured, and leaves one for each of its results.
+std::size_t computed_steps(const Program& program) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < program.step_count(); ++i)
+    count += program.step(i).primitive.name != "captured";
+  return count;
+}
+
 std::string same_without_simplification(const RandomProgram& program, Choices&) {
   const Program plain = program.program_as_it_stands();
   const Program simplified = program.program();
-  if (simplified.step_count() > plain.step_count()) return "simplification has made steps";
+  if (computed_steps(simplified) > computed_steps(plain)) return "simplification has made steps";
   const Tensors want = evaluate(plain, program.inputs);
   if (std::string wrong = difference_in_bits(program(program.inputs), want); !wrong.empty())
     return "eager: " + wrong;
