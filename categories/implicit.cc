@@ -141,9 +141,14 @@ Program implicit_rule(const Program& residual, std::size_t unknowns, std::size_t
   return capture.finish(unflattened(dx, x_types), {"implicit_rule", {}, {}}, at).program;
 }
 
-Tensor largest_change(const std::vector<Tensor>& before, const std::vector<Tensor>& after,
-                      const Location& at) {
-  Tensor largest = full({}, 0.0, f64, at);
+namespace {
+double tolerance_of(Dtype dtype) {
+  return dtype == f64 ? 1e-12 : dtype == f32 ? 1e-6 : dtype == f16 ? 0.01 : 0.1;
+}
+}  // namespace
+
+Tensor still_changes(const std::vector<Tensor>& before, const std::vector<Tensor>& after,
+                     double tolerance, const Location& at) {
   for (std::size_t i = 0; i < before.size() && i < after.size(); ++i) {
     require(before[i].type(at) == after[i].type(at), at, [&] {
       return Complaint{"fixed_point: f takes leaf " + std::to_string(i) + " of x as " +
@@ -152,15 +157,24 @@ Tensor largest_change(const std::vector<Tensor>& before, const std::vector<Tenso
                        "start from the type that f returns, or convert with astype in f"};
     });
   }
+  const LocationScope line(at);
+  Tensor changes = full({}, 0, bool_, at);
   for (std::size_t i = 0; i < before.size() && i < after.size(); ++i) {
-    const Tensor change = abs(Operand(after[i], at) - Operand(before[i], at));
-    largest = maximum(Operand(largest, at), Operand(max_or(change, 0.0).astype(f64, at), at));
+    const Dtype dtype = before[i].dtype();
+    // In f64, where what f16 can tell apart is exact.
+    const Tensor old = before[i].astype(f64, at);
+    const Tensor next = after[i].astype(f64, at);
+    const double relative = tolerance > 0 ? tolerance : tolerance_of(dtype);
+    const Tensor allowed = relative * maximum(1.0, abs(next));
+    changes = changes || any_of(abs(next - old) > allowed);
   }
-  return largest;
+  return changes;
 }
 
-Tensor infinite(const Location& at) {
-  return full({}, std::numeric_limits<double>::infinity(), f64, at);
+Tensor settled_or_nan(const Tensor& leaf, const Tensor& changes, const Location& at) {
+  const LocationScope line(at);
+  return leaf.dtype().is_float() ? where(changes, std::numeric_limits<double>::quiet_NaN(), leaf)
+                                 : leaf;
 }
 
 }  // namespace hom::detail

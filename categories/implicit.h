@@ -10,11 +10,12 @@ namespace detail {
 /// arguments…, unknowns…, tangents of the float arguments…, closure… ↦ tangents of the unknowns….
 Program implicit_rule(const Program& residual, std::size_t unknowns, std::size_t arguments,
                       const Location& at);
-/// The largest absolute difference of corresponding elements, as f64[]. Throws where types differ.
-/// And +∞ as f64[].
-Tensor largest_change(const std::vector<Tensor>& before, const std::vector<Tensor>& after,
-                      const Location& at);
-Tensor infinite(const Location& at);
+/// bool[]: whether an element of the next iterate differs from its old value by more than the
+/// tolerance. False where one is NaN, as it then remains. Throws where types differ.
+Tensor still_changes(const std::vector<Tensor>& before, const std::vector<Tensor>& after,
+                     double tolerance, const Location& at);
+/// The leaf where the iteration has settled; else NaN throughout.
+Tensor settled_or_nan(const Tensor& leaf, const Tensor& changes, const Location& at);
 }  // namespace detail
 
 /// x⋆ = solve(θ…), differentiated as the solution of residual(x⋆, θ…) = 0 and not as whatever
@@ -61,29 +62,33 @@ auto implicit(Solve solve, Residual residual, const Location& at = Location::cur
 }
 
 struct FixedPointOptions {
-  /// Stop when no element changes by more than this.
-  double tolerance = 1e-12;
-  /// Throws nothing beyond: the last iterate is the result.
+  /// The iteration ends when no element changes by more than this times the greater of 1 and its
+  /// absolute value. 0 is by the dtype of each leaf: 10⁻¹² in f64, 10⁻⁶ in f32, 0.01 in f16, 0.1 in
+  /// bf16.
+  double tolerance = 0;
+  /// Where elements still change after so many, there is no fixed point to return: all floats of
+  /// the result are NaN. (Derivatives are those of the equation x = f(x, θ…) there.)
   std::int64_t max_iterations = 10'000;
 };
 
 /// (θ…) ↦ the fixed point x = f(x, θ…), by iteration from `start` and differentiated implicitly.
-/// The iteration converges where f contracts.
+/// The iteration converges where f contracts; where it does not the result is NaN.
 template <class F, class Start>
 auto fixed_point(F f, Start start, const FixedPointOptions& options = {},
                  const Location& at = Location::current()) {
   const auto iterate = [f, start, options, at](const auto&... args) {
     using X = TensorsOf<Start>;
-    const auto goes_on = [&](const Tensor& change, const X&) {
-      return Operand(change, at) > Operand(options.tolerance, at);
-    };
+    const auto goes_on = [](const Tensor& changes, const X&) { return changes; };
     const auto step = [&](const Tensor&, const X& x) {
       const X next = detail::tensors_in(f(x, args...));
-      return std::pair{detail::largest_change(leaves(x), leaves(next), at), next};
+      return std::pair{detail::still_changes(leaves(x), leaves(next), options.tolerance, at), next};
     };
-    return while_loop(goes_on, step, std::pair{detail::infinite(at), detail::tensors_in(start)},
-                      {.bound = options.max_iterations}, at)
-        .second;
+    const auto [changes, x] =
+        while_loop(goes_on, step, std::pair{Tensor(true), detail::tensors_in(start)},
+                   {.bound = options.max_iterations}, at);
+    return tree_map([&, &unsettled = changes](
+                        const Tensor& leaf) { return detail::settled_or_nan(leaf, unsettled, at); },
+                    x, at);
   };
   const auto residual = [f, at](const auto& x, const auto&... args) {
     return tree_map(

@@ -9,6 +9,7 @@
 //     primitive(operation, values)             results of one step
 //     lacks(primitive)                         why it has no action for a primitive, or empty
 //     decide(predicate), merge(a, b)           for `cond`, where it has that
+//     same(a, b)                               for loops of any length, where merging ends
 //
 // `interpret` walks the steps once, in order, with one value for each slot, and drops each after
 // its last use. `Functions<Algebra>` is the category that belongs to it, with functions on lists of
@@ -43,6 +44,14 @@ concept BranchingAlgebra =
       { algebra.merge(value, value) } -> std::same_as<typename A::Value>;
     };
 
+/// One whose values only grow when they are merged, and not for ever: `same` tells when they no
+/// longer do. Its loops need no condition that is decided.
+template <class A>
+concept GrowingAlgebra =
+    BranchingAlgebra<A> && requires(const A& algebra, const typename A::Value& value) {
+      { algebra.same(value, value) } -> std::same_as<bool>;
+    };
+
 template <Algebra A>
 using Values = std::vector<typename A::Value>;
 
@@ -64,8 +73,24 @@ Values<A> branch(const A& algebra, const typename A::Value& predicate, const The
   return merged;
 }
 
+/// Values of the carries that hold after any number of iterations: merged until they stay.
+template <GrowingAlgebra A>
+Values<A> any_iterations(const A& algebra, const Program& body, Values<A> values) {
+  for (bool grown = true; grown;) {
+    grown = false;
+    const Values<A> next = interpret(algebra, body, values);
+    for (std::size_t k = 0; k < next.size(); ++k) {
+      typename A::Value merged = algebra.merge(values[k], next[k]);
+      grown = grown || !algebra.same(merged, values[k]);
+      values[k] = std::move(merged);
+    }
+  }
+  return values;
+}
+
 /// Runs a loop as long as its condition is decided. Where it is not, both going on and stopping are
-/// merged for the iterations that the bound leaves; without a bound that is an `Error`.
+/// merged: for any number of iterations where the algebra can, else for those that the bound
+/// leaves; without a bound that is an `Error`.
 template <BranchingAlgebra A>
 Values<A> iterate(const A& algebra, const Operation& operation, Values<A> values) {
   const Program& condition = *operation.attributes.program("condition");
@@ -74,12 +99,17 @@ Values<A> iterate(const A& algebra, const Operation& operation, Values<A> values
   for (std::int64_t n = 0; n != bound; ++n) {
     const std::optional<bool> goes_on = algebra.decide(interpret(algebra, condition, values)[0]);
     if (!goes_on) {
-      if (bound < 0)
-        fail_operation(algebra.name(), operation,
-                       "without a bound, its condition has to be decided by the values");
-      Operation rest = operation;
-      rest.attributes.set("bound", {bound - n});
-      return interpret(algebra, *decomposition(rest), values);
+      if constexpr (GrowingAlgebra<A>) {
+        values = any_iterations(algebra, body, std::move(values));
+        break;
+      } else {
+        if (bound < 0)
+          fail_operation(algebra.name(), operation,
+                         "without a bound, its condition has to be decided by the values");
+        Operation rest = operation;
+        rest.attributes.set("bound", {bound - n});
+        return interpret(algebra, *decomposition(rest), values);
+      }
     }
     if (!*goes_on) break;
     Values<A> next = interpret(algebra, body, values);

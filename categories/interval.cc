@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <ostream>
+#include <set>
 
 #include <hom/categories/interval_rule.h>
 #include <hom/core/capture.h>
@@ -152,6 +153,11 @@ IntervalRules& interval_rules() {
 
 std::string Intervals::lacks(const Primitive& primitive) const {
   if (primitive.name == "bitcast") return "the bits of two ends do not bound those between";
+  static const std::set<std::string, std::less<>> of_matrices{
+      "cholesky", "triangular_solve", "lu",      "lu_solve", "qr", "eigh", "svd",
+      "pinv",     "determinant",      "cofactor"};
+  if (of_matrices.contains(primitive.name) && !interval_rules().contains(primitive.name))
+    return "elimination and rotations of bounds give bounds too wide to be of use";
   const bool computed = primitive.max_operands == 0;
   const bool is_control =
       is_decomposed(primitive) || primitive.name == "cond" || primitive.name == "barrier";

@@ -5,6 +5,7 @@
 
 #include <hom/categories/interval_rule.h>
 #include <hom/core/axes.h>
+#include <hom/core/windows.h>
 
 namespace hom::categories {
 namespace {
@@ -148,6 +149,78 @@ IntervalRule running(Fold fold) {
   };
 }
 
+/// Sums and extremes of the elements of each window.
+IntervalRule over_windows(Fold fold) {
+  return [fold](const Operation& operation, std::span<const IntervalTensor> x) {
+    const TensorType& type = x[0].type();
+    std::vector<Interval> elements;
+    for (const Group& window : window_elements(window_axes(operation.attributes, type.shape))) {
+      std::vector<Interval> terms;
+      for (std::size_t i : window) terms.push_back(x[0].elements()[i]);
+      elements.push_back(fold(type.dtype, terms));
+    }
+    return IntervalTensor(operation.results[0], std::move(elements));
+  };
+}
+
+/// To each element, the windows that hold it.
+std::vector<Group> windows_of_elements(const std::vector<Group>& windows, std::int64_t elements) {
+  std::vector<Group> holders(static_cast<std::size_t>(elements));
+  for (std::size_t o = 0; o < windows.size(); ++o) {
+    for (std::size_t i : windows[o]) holders[i].push_back(o);
+  }
+  return holders;
+}
+
+IntervalTensor spread_windows(const Operation& operation, std::span<const IntervalTensor> y) {
+  const TensorType& type = operation.results[0];
+  const std::vector<Group> windows = window_elements(window_axes(operation.attributes, type.shape));
+  std::vector<Interval> elements;
+  for (const Group& holders : windows_of_elements(windows, type.size())) {
+    std::vector<Interval> terms;
+    for (std::size_t o : holders) terms.push_back(y[0].elements()[o]);
+    elements.push_back(sum_of(type.dtype, terms));
+  }
+  return {type, std::move(elements)};
+}
+
+/// What is added if two elements are equal (NaN equals NaN): it, 0, or either.
+Interval where_equal(const Interval& a, const Interval& b, const Interval& value) {
+  const bool may_be = (!a.is_empty() && !b.is_empty() && a.lo <= b.hi && b.lo <= a.hi) ||
+                      (a.may_be_nan && b.may_be_nan);
+  if (!may_be) return {0, 0, false};
+  return a.is_point() && b.is_point() ? value : hull(value, {0, 0, false});
+}
+
+IntervalTensor select_sum(const Operation& operation, std::span<const IntervalTensor> x) {
+  const TensorType& type = x[0].type();
+  const std::vector<Group> windows = window_elements(window_axes(operation.attributes, type.shape));
+  std::vector<Interval> elements;
+  for (std::size_t o = 0; o < windows.size(); ++o) {
+    std::vector<Interval> terms;
+    for (std::size_t i : windows[o]) {
+      terms.push_back(where_equal(x[0].elements()[i], x[1].elements()[o], x[2].elements()[i]));
+    }
+    elements.push_back(sum_of(type.dtype, terms));
+  }
+  return {operation.results[0], std::move(elements)};
+}
+
+IntervalTensor select_spread(const Operation& operation, std::span<const IntervalTensor> x) {
+  const TensorType& type = x[0].type();
+  const std::vector<Group> holders = windows_of_elements(
+      window_elements(window_axes(operation.attributes, type.shape)), type.size());
+  std::vector<Interval> elements;
+  for (std::size_t i = 0; i < holders.size(); ++i) {
+    std::vector<Interval> terms;
+    for (std::size_t o : holders[i]) {
+      terms.push_back(where_equal(x[0].elements()[i], x[1].elements()[o], x[2].elements()[o]));
+    }
+    elements.push_back(sum_of(type.dtype, terms));
+  }
+  return {operation.results[0], std::move(elements)};
+}
+
 /// Some position along the axis.
 IntervalTensor position(const Operation& operation, std::span<const IntervalTensor> x) {
   const auto axis = static_cast<std::size_t>(operation.attributes.integer("axis"));
@@ -274,6 +347,61 @@ IntervalTensor contraction(const Operation& operation, std::span<const IntervalT
   return {operation.results[0], std::move(elements)};
 }
 
+/// Σ over the places of the kernel and the channels of the group; padding is terms of 0.
+IntervalTensor convolution(const Operation& operation, std::span<const IntervalTensor> x) {
+  const Shape& shape = x[0].type().shape;
+  const Shape& kernel = x[1].type().shape;
+  const TensorType& type = operation.results[0];
+  const std::vector<ConvolutionAxis> axes = convolution_axes(operation.attributes, shape, kernel);
+  const IntervalArithmetic arithmetic(type.dtype.is_float() ? type.dtype : f64);
+  const std::int64_t in = kernel[kernel.size() - 2];
+  const std::int64_t channels = type.shape.back();
+  const std::int64_t out = channels / operation.attributes.integer("groups");
+  std::int64_t outputs = 1;
+  std::int64_t places = 1;
+  for (const ConvolutionAxis& axis : axes) {
+    outputs *= axis.count();
+    places *= axis.kernel;
+  }
+  std::vector<Interval> elements;
+  for (std::int64_t e = 0; e < type.size(); ++e) {
+    const std::int64_t channel = e % channels;
+    IntervalArithmetic::Sum total(arithmetic);
+    for (std::int64_t k = 0; k < places; ++k) {
+      // The place of x from the last axis to the first, or what is there instead.
+      std::int64_t o = e / channels % outputs;
+      std::int64_t rest = k;
+      std::int64_t element = 0;
+      std::int64_t step = 1;
+      bool is_gap = false;
+      bool is_padding = false;
+      for (std::size_t i = axes.size(); i-- > 0;) {
+        const std::int64_t along = axes[i].element(o % axes[i].count(), rest % axes[i].kernel);
+        o /= axes[i].count();
+        rest /= axes[i].kernel;
+        is_gap = is_gap || along == -1;
+        is_padding = is_padding || along == -2;
+        element += along * step;
+        step *= axes[i].extent;
+      }
+      if (is_gap) continue;
+      element += e / channels / outputs * step;
+      for (std::int64_t c = 0; c < in; ++c) {
+        const Interval& weight =
+            x[1].elements()[static_cast<std::size_t>((k * in + c) * channels + channel)];
+        const auto own = static_cast<std::size_t>(element * shape.back() + channel / out * in + c);
+        total.add_product(is_padding ? Interval{0, 0, false} : x[0].elements()[own], weight);
+      }
+    }
+    const Interval result = total.result();
+    elements.push_back(
+        type.dtype.is_float()
+            ? result
+            : wrapped({std::floor(result.lo), std::ceil(result.hi), false}, type.dtype));
+  }
+  return {type, std::move(elements)};
+}
+
 }  // namespace
 
 void add_reduction_intervals(IntervalRules& rules) {
@@ -287,9 +415,16 @@ void add_reduction_intervals(IntervalRules& rules) {
   rules["cumprod"] = running(product_of);
   rules["cummax"] = running(largest);
   rules["cummin"] = running(smallest);
+  rules["window_sum"] = over_windows(sum_of);
+  rules["window_max"] = over_windows(largest);
+  rules["window_min"] = over_windows(smallest);
+  rules["window_spread"] = spread_windows;
+  rules["window_select_sum"] = select_sum;
+  rules["window_select_spread"] = select_spread;
   rules["argmax"] = position;
   rules["argmin"] = position;
   rules["dot_general"] = contraction;
+  rules["conv_general"] = convolution;
   rules["fft"] = fourier;
   rules["sort"] = sorted;
 }

@@ -15,6 +15,7 @@ bool one_of(const Operation& operation, std::initializer_list<const char*> names
 bool selects(const Operation& operation, std::size_t i) {
   if (operation.is("select")) return i == 0;
   if (one_of(operation, {"gather", "dynamic_slice", "scatter"})) return i == 1;
+  if (one_of(operation, {"window_select_sum", "window_select_spread"})) return i < 2;
   // Keys that are floats are results too, so that the step would be affine.
   if (operation.is("sort")) return i == 0 && !operation.types[0].dtype.is_float();
   return operation.is("dynamic_update_slice") && i == 2;
@@ -34,9 +35,13 @@ bool all_zero(const Tensor& x) {
 
 std::string why_not_linear(const Operation& operation) {
   const std::size_t varying = operation.varying().size();
-  if (one_of(operation, {"mul", "scale", "dot_general"}))
+  if (one_of(operation, {"mul", "scale", "dot_general", "conv_general"}))
     return varying == 1 ? "" : "both factors vary, and a product is linear in each one alone";
   if (operation.is("div")) return operation.varies(1) ? "the divisor varies" : "";
+  if (one_of(operation, {"triangular_solve", "lu_solve"})) {
+    const bool only_right_side = varying == 1 && operation.varies(operation.types.size() - 1);
+    return only_right_side ? "" : "the matrix varies";
+  }
   if (operation.is("scatter")) {
     const std::string& combine = operation.attributes.string("combine");
     if (combine != "set" && combine != "add") return "updates combine by " + combine;

@@ -3,8 +3,9 @@
 // A loop is one step of a program, whatever the number of its iterations. Its body is captured
 // once, with tensors for the carry; what the body holds of enclosing captures becomes operands. A
 // carry is any product of tensors and keeps its structure, dtypes and shapes; where the body does
-// not take the product itself, a tuple or pair spreads over its parameters. All loops are
-// differentiable to any order; for reverse mode a `while_loop` needs a bound.
+// not take the product itself, a tuple or pair spreads over its parameters, but for `scan`, whose
+// function takes the carry whole, then one element: f(carry, x). All loops are differentiable to
+// any order; for reverse mode a `while_loop` needs a bound.
 #pragma once
 
 #include <hom/core/function.h>

@@ -65,8 +65,11 @@ KernelTable& cpu_kernels() {
     cpu::add_indexing_kernels(kernels);
     cpu::add_reduction_kernels(kernels);
     cpu::add_cumulative_kernels(kernels);
+    cpu::add_reduce_window_kernels(kernels);
     cpu::add_sorting_kernels(kernels);
     cpu::add_contraction_kernels(kernels);
+    cpu::add_convolution_kernels(kernels);
+    cpu::add_linear_algebra_kernels(kernels);
     cpu::add_fft_kernels(kernels);
     cpu::add_random_kernels(kernels);
     return kernels;

@@ -23,12 +23,18 @@ void add_data_movement_kernels(KernelTable& table);
 void add_indexing_kernels(KernelTable& table);
 /// `reduce_…`.
 void add_reduction_kernels(KernelTable& table);
+/// `window_…`.
+void add_reduce_window_kernels(KernelTable& table);
 /// `cum…`, `argmax`, `argmin`: what walks along one axis.
 void add_cumulative_kernels(KernelTable& table);
 /// `sort`.
 void add_sorting_kernels(KernelTable& table);
 /// `dot_general`.
 void add_contraction_kernels(KernelTable& table);
+/// `conv_general`.
+void add_convolution_kernels(KernelTable& table);
+/// `cholesky` … `svd`, and what is computed from them.
+void add_linear_algebra_kernels(KernelTable& table);
 /// `fft`.
 void add_fft_kernels(KernelTable& table);
 /// `random_bits`.

@@ -96,8 +96,14 @@ PrimitiveTable& standard_primitives() {
     add_window_primitives(made);
     add_reduction_primitives(made);
     add_cumulative_primitives(made);
+    add_reduce_window_primitives(made);
     add_sorting_primitives(made);
     add_contraction_primitives(made);
+    add_convolution_primitives(made);
+    add_factorization_primitives(made);
+    add_spectrum_primitives(made);
+    add_linear_system_primitives(made);
+    add_determinant_primitives(made);
     add_fft_primitives(made);
     add_control_primitives(made);
     add_scan_primitive(made);
@@ -151,8 +157,10 @@ bool is_zero_by_linearity(const Primitive& primitive, std::span<const TensorType
     all = all && zero[i];
   }
   const std::string& name = primitive.name;
-  const bool is_product = name == "mul" || name == "scale" || name == "dot_general";
-  return any && (all || is_product || (name == "div" && zero[0]));
+  const bool is_product =
+      name == "mul" || name == "scale" || name == "dot_general" || name == "conv_general";
+  const bool is_solution = name == "triangular_solve" || name == "lu_solve";
+  return any && (all || is_product || (name == "div" && zero[0]) || (is_solution && zero.back()));
 }
 
 Slot append_literal(Builder& builder, const Attribute& value, const TensorType& type,

@@ -73,34 +73,35 @@ Attributes while_attributes(Program condition, Program body, std::size_t carries
 Program bounded_while_as_scan(const Attributes& a, std::span<const TensorType> types) {
   static const Primitive& cond = standard_primitives().find("cond");
   const Location at = LocationScope::current(Location::current());
-  const Program& condition = *a.program("condition");
-  const Program& body = *a.program("body");
   const std::size_t carries = a.count("carries");
-  // carries…, constants… ↦ whether to go on, carries…
-  const auto branch = [&](bool goes_on) {
+  // carries…, constants… ↦ whether the loop goes on, or the next carries…
+  const auto stop = [&] {
     Capture capture(at);
-    std::vector<Tensor> x = capture.inputs(types);
-    std::vector<Tensor> y(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(carries));
-    Tensor more = full({}, 0, bool_, at);
-    if (goes_on) {
-      y = apply(body, x, at);
-      std::copy(y.begin(), y.end(), x.begin());
-      more = apply(condition, x, at)[0];
-    }
-    y.insert(y.begin(), more);
-    return Attribute{shared(capture.finish(y, {goes_on ? "step" : "stop", {}, {}}, at).program)};
+    capture.inputs(types);
+    const Tensor no = full({}, 0, bool_, at);
+    return Attribute{shared(capture.finish({&no, 1}, {"stop", {}, {}}, at).program)};
   };
+  const auto keep = [&] {
+    Capture capture(at);
+    const std::vector<Tensor> x = capture.inputs(types);
+    return Attribute{shared(capture.finish({x.data(), carries}, {"keep", {}, {}}, at).program)};
+  };
+  // The condition is asked before each iteration, as the loop does: not after the last one that
+  // there may be, and not once it has failed, where it may raise.
   const auto iteration = [&] {
     Capture capture(at);
     std::vector<TensorType> with_flag{bool_[{}]};
     with_flag.insert(with_flag.end(), types.begin(), types.end());
-    const std::vector<Tensor> x = capture.inputs(with_flag);
-    const TensorList y = apply(cond, {{"then", branch(true)}, {"otherwise", branch(false)}}, x, at);
-    return capture.finish({y.data(), y.size()}, {body.name(), {}, {}}, at).program;
+    std::vector<Tensor> x = capture.inputs(with_flag);
+    x[0] = apply(cond, {{"then", a.get("condition")}, {"otherwise", stop()}}, x, at)[0];
+    const TensorList y = apply(cond, {{"then", a.get("body")}, {"otherwise", keep()}}, x, at);
+    std::vector<Tensor> next{x[0]};
+    next.insert(next.end(), y.begin(), y.end());
+    return capture.finish(next, {a.program("body")->name(), {}, {}}, at).program;
   };
   Capture capture(at);
   std::vector<Tensor> x = capture.inputs(types);
-  x.insert(x.begin(), apply(condition, x, at)[0]);
+  x.insert(x.begin(), full({}, 1, bool_, at));
   const TensorList y =
       scan_step(shared(iteration()), {carries + 1, 0, a.integer("bound"), false}, x, at);
   return capture.finish({y.data() + 1, carries}, {}, at).program;
@@ -205,10 +206,13 @@ std::vector<Tensor> batch_while_together(const Batching& at, const std::vector<b
 }
 
 /// A predicate for each lane: the loop runs while any lane does, and lanes that have stopped keep
-/// their values. The carry is (which lanes run, carries…).
+/// their values. The carry is (how many iterations are left, which lanes run, carries…); the first
+/// is there with a bound only, so that after the last iteration the condition is not asked again.
 std::vector<Tensor> batch_while_by_lane(const Batching& at, std::vector<bool> batched) {
   const Attributes& a = at.attributes;
   const std::size_t carries = a.count("carries");
+  const std::int64_t bound = a.integer("bound");
+  const std::size_t runs = bound >= 0 ? 1 : 0;  // the place of "which lanes run"
   std::fill_n(batched.begin(), carries, true);
   const std::vector<bool> wanted(carries, true);
   const std::vector<bool> yes{true};
@@ -216,32 +220,44 @@ std::vector<Tensor> batch_while_by_lane(const Batching& at, std::vector<bool> ba
   const Program body = at.batch(*a.program("body"), batched, true, &wanted).program;
 
   std::vector<Tensor> operands;
+  if (bound >= 0) operands.push_back(full({}, bound, i64, at.at));
+  const Tensor alive = at.alive.is_empty() ? full({at.size}, 1, bool_, at.at) : at.alive;
+  operands.push_back(bound == 0 ? full({at.size}, 0, bool_, at.at) : alive);
   for (std::size_t i = 0; i < at.x.size(); ++i)
     operands.push_back(i < carries ? at.lifted(i) : at.x[i]);
-  const Tensor alive = at.alive.is_empty() ? full({at.size}, 1, bool_, at.at) : at.alive;
-  operands.insert(operands.begin(), alive);
-  operands[0] = alive & apply(condition, operands, at.at)[0];
+  const auto ask = [&](std::vector<Tensor>& x) {
+    const std::span<const Tensor> lanes = std::span<const Tensor>(x).subspan(runs);
+    const Tensor goes_on = apply(condition, lanes, at.at)[0];
+    x[runs] = x[runs] & goes_on;
+  };
+  ask(operands);
   std::vector<TensorType> types;
   for (const Tensor& x : operands) types.push_back(x.type(at.at));
 
   const auto any_runs = [&] {
     Capture capture(at.at);
-    const Tensor goes_on = any_of(capture.inputs(types)[0]);
+    const Tensor goes_on = any_of(capture.inputs(types)[runs]);
     return capture.finish({&goes_on, 1}, {condition.name(), {}, {}}, at.at).program;
   };
   const auto iteration = [&] {
     Capture capture(at.at);
     std::vector<Tensor> x = capture.inputs(types);
-    const std::vector<Tensor> next = apply(body, x, at.at);
-    for (std::size_t i = 0; i < carries; ++i)
-      x[i + 1] = select_lanes(x[0], next[i], x[i + 1], at.types[i]);
-    x[0] = x[0] & apply(condition, x, at.at)[0];
-    return capture.finish({x.data(), carries + 1}, {body.name(), {}, {}}, at.at).program;
+    const std::vector<Tensor> next = apply(body, std::span<const Tensor>(x).subspan(runs), at.at);
+    for (std::size_t i = 0; i < carries; ++i) {
+      Tensor& carry = x[runs + 1 + i];
+      carry = select_lanes(x[runs], next[i], carry, at.types[i]);
+    }
+    if (bound >= 0) {
+      x[0] = x[0] - 1;
+      x[runs] = x[runs] & (x[0] > 0);
+    }
+    ask(x);
+    return capture.finish({x.data(), runs + 1 + carries}, {body.name(), {}, {}}, at.at).program;
   };
-  std::vector<Tensor> results = to_vector(apply(
-      at.primitive, while_attributes(any_runs(), iteration(), carries + 1, a.integer("bound")),
-      operands, at.at));
-  results.erase(results.begin());
+  std::vector<Tensor> results = to_vector(
+      apply(at.primitive, while_attributes(any_runs(), iteration(), runs + 1 + carries, bound),
+            operands, at.at));
+  results.erase(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(runs + 1));
   return results;
 }
 

@@ -91,26 +91,33 @@ struct LaneWindows {
   Shape order;
 };
 
+/// i64[] 0, or the error of the step on one lane, which names it and its axes: its windows at the
+/// least and the greatest of the starts, integer [n, rank], along each axis.
+Tensor checked_on_one_lane(const Batching& at, const Tensor& start) {
+  std::vector<Tensor> lane;
+  for (std::size_t i = 0; i + 1 < at.types.size(); ++i) lane.push_back(zeros(at.types[i]));
+  lane.push_back(min(start, 0));
+  const Tensor least = applied(at, lane)[0];
+  lane.back() = max(start, 0);
+  const Tensor greatest = applied(at, lane)[0];
+  return any_of(least.astype(bool_) || greatest.astype(bool_)).astype(i64);
+}
+
 /// `start`, integer [n, rank], is checked or moved inside here, by a lookup among the places where
 /// a window may start.
 LaneWindows lane_windows(const Batching& at, const Tensor& start, const Shape& extents,
                          const Shape& size) {
-  const Bounds bounds = bounds_of(at.attributes);
   LaneWindows windows;
   std::vector<Tensor> starts;
-  Tensor none;  // what lookups along axes that the window fills give: 0, or an error
+  Tensor none;
+  if (checks(at) && at.size > 0) none = zeros({at.size}, i64) + checked_on_one_lane(at, start);
   for (std::size_t axis = 0; axis < size.size(); ++axis) {
     const std::int64_t last = extents[axis] - size[axis];
-    if (last == 0 && bounds == Bounds::clip) continue;
+    if (last == 0) continue;
     const Tensor given =
         start(all, Range{static_cast<std::int64_t>(axis), static_cast<std::int64_t>(axis) + 1});
-    const Tensor found = gather(arange(last + 1), given, {0}, bounds);
-    if (last == 0) {
-      none = none.is_empty() ? found : none + found;
-    } else {
-      starts.push_back(found);
-      windows.axes.push_back(static_cast<std::int64_t>(axis));
-    }
+    starts.push_back(gather(arange(last + 1), given, {0}, Bounds::clip));
+    windows.axes.push_back(static_cast<std::int64_t>(axis));
   }
   if (windows.axes.empty()) {
     windows.axes = {0};

@@ -6,6 +6,7 @@
 #include <hom/categories/interval.h>
 #include <hom/categories/matrices.h>
 #include <hom/categories/programs.h>
+#include <hom/categories/sparsity.h>
 #include <hom/hom.h>
 
 using namespace hom;
@@ -34,6 +35,7 @@ int main() {
   row(Programs{});
   row(GAD<Matrices>{});
   row(Functions<Intervals>{});
+  row(Functions<Sparsity>{});
   row(Additive{});
   row(Matrices{});
 }

@@ -94,6 +94,31 @@ std::string differ(const Functions<Intervals>&, const Functions<Intervals>::Arro
   return y.size() == z.size() ? "" : "another number of results";
 }
 
+std::string differ(const Functions<Sparsity>& c, const Functions<Sparsity>::Arrow& f,
+                   const Functions<Sparsity>::Arrow& g, const Tensors& at, Choices&) {
+  std::vector<Dependences> x;
+  std::uint64_t next = 0;
+  for (const Tensor& point : at) {
+    if (point.dtype().is_float()) {
+      x.push_back(c.algebra.inputs(point.type(), next));
+      next += static_cast<std::uint64_t>(point.size());
+    } else {
+      x.push_back({point.type(), {}, point});
+    }
+  }
+  const std::vector<Dependences> y = f(x);
+  const std::vector<Dependences> z = g(x);
+  if (y.size() != z.size()) return "another number of results";
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    // Both have their sets in one table, so equal sets have equal ids.
+    if (!c.algebra.same(y[i], z[i])) return "result " + std::to_string(i) + " has other sets";
+    const bool same_value = y[i].known.is_empty() ||
+                            difference_in_bits(Tensors{y[i].known}, Tensors{z[i].known}).empty();
+    if (!same_value) return "result " + std::to_string(i) + " has another value";
+  }
+  return "";
+}
+
 std::string differ(const Programs& c, const Programs::Arrow& f, const Programs::Arrow& g,
                    const Tensors& at, Choices& choices) {
   if (c.domain(f) != c.domain(g)) return "the domains differ";

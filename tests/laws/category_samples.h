@@ -13,6 +13,7 @@
 #include <hom/categories/matrices.h>
 #include <hom/categories/product.h>
 #include <hom/categories/programs.h>
+#include <hom/categories/sparsity.h>
 #include <hom/core/axes.h>
 #include <hom/tests/laws/support.h>
 
@@ -80,6 +81,9 @@ std::string differ(const Functions<Arrays>& c, const Functions<Arrays>::Arrow& f
 /// On a box around the point.
 std::string differ(const Functions<Intervals>& c, const Functions<Intervals>::Arrow& f,
                    const Functions<Intervals>::Arrow& g, const Tensors& at, Choices& choices);
+/// With each float element an input, and the others known.
+std::string differ(const Functions<Sparsity>& c, const Functions<Sparsity>::Arrow& f,
+                   const Functions<Sparsity>::Arrow& g, const Tensors& at, Choices& choices);
 std::string differ(const Programs& c, const Programs::Arrow& f, const Programs::Arrow& g,
                    const Tensors& at, Choices& choices);
 template <class K>

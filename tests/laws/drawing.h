@@ -31,6 +31,11 @@ inline bool has_nan(const Tensor& x) {
   return x.dtype().is_float() && !all(x, [](double v) { return !std::isnan(v); });
 }
 
+/// Whether a primitive takes matrices of floats, and whether it is smooth at these operands.
+bool is_for_matrices(const std::string& name);
+bool matrix_is_smooth_at(const std::string& name, const Attributes& attributes,
+                         std::span<const Tensor> x);
+
 class Drawing {
  public:
   explicit Drawing(Wish wish) : wish_(std::move(wish)) {
@@ -94,6 +99,7 @@ class Drawing {
   bool step(const Primitive& p, std::size_t data, Choices& choices) {
     if (p.run) return control(p, data, choices);
     data = within_domain(p, data, choices);
+    if (p.name == "lu_solve") return draw_lu_solve(data, choices);
     const std::optional<StepSketch> sketch = random_step(p, type(data), wish_.domain, choices);
     if (!sketch) return false;
     if (p.name == "captured") {
@@ -187,7 +193,8 @@ class Drawing {
   }
 
   /// In smooth programs: the value moved to where `p` is smooth.
-  std::size_t within_domain(const Primitive& p, std::size_t x, Choices&) {
+  std::size_t within_domain(const Primitive& p, std::size_t x, Choices& choices) {
+    if (is_for_matrices(p.name)) return matrices(p, x, choices);
     if (wish_.domain != Domain::smooth || !type(x).dtype.is_float()) return x;
     const std::string& name = p.name;
     if (name == "sqrt" || name == "rsqrt" || name == "log" || name == "pow" || name == "log1p")
@@ -202,6 +209,12 @@ class Drawing {
     }
     return x;
   }
+
+  // In random_matrices.cc:
+
+  /// The value as matrices that `p` takes; in smooth programs, at which it is smooth.
+  std::size_t matrices(const Primitive& p, std::size_t x, Choices& choices);
+  bool draw_lu_solve(std::size_t a, Choices& choices);
 
   // In random_control.cc:
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include <hom/core/operations/broadcasting.h>
+#include <hom/core/windows.h>
 #include <hom/tests/laws/random_program.h>
 
 namespace hom::laws {
@@ -312,6 +313,96 @@ bool reduction(StepSketch& step, const TensorType& x, Domain, Choices& choices) 
   return true;
 }
 
+void set_windows(StepSketch& step, const std::vector<WindowAxis>& axes) {
+  Shape window, stride, dilation, low, high;
+  for (const WindowAxis& axis : axes) {
+    window.push_back(axis.window);
+    stride.push_back(axis.stride);
+    dilation.push_back(axis.dilation);
+    low.push_back(axis.low);
+    high.push_back(axis.high);
+  }
+  set(step, "window", {window});
+  set(step, "stride", {stride});
+  set(step, "dilation", {dilation});
+  set(step, "low", {low});
+  set(step, "high", {high});
+}
+
+/// Windows of up to 8 elements together.
+WindowAxis random_window(std::int64_t& elements, Choices& choices) {
+  WindowAxis axis;
+  axis.window = choices.one_in(3) ? 1 : std::min<std::int64_t>(choices.between(2, 4), 8 / elements);
+  elements *= axis.window;
+  axis.stride = choices.one_in(2) ? choices.between(1, 3) : axis.window;
+  axis.dilation = choices.one_in(3) ? 2 : 1;
+  if (choices.one_in(3)) {
+    axis.low = choices.below(axis.span());
+    axis.high = choices.below(axis.span());
+  }
+  return axis;
+}
+
+/// Windows over x; where they are extremes, each has an element.
+std::vector<WindowAxis> random_windows(const TensorType& x, bool not_empty, Choices& choices) {
+  std::vector<WindowAxis> axes;
+  std::int64_t elements = 1;
+  for (std::int64_t n : x.shape) {
+    std::int64_t so_far = elements;
+    WindowAxis axis = random_window(so_far, choices);
+    axis.extent = n;
+    const bool refused =
+        (axis.count() == 0 && !choices.one_in(6)) || (not_empty && axis.empty_window() >= 0);
+    if (refused) {
+      axis = WindowAxis{.extent = n};
+      so_far = elements;
+    }
+    elements = so_far;
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+TensorType windows_of(const TensorType& x, const std::vector<WindowAxis>& axes) {
+  TensorType y = x;
+  for (std::size_t i = 0; i < axes.size(); ++i) y.shape[i] = axes[i].count();
+  return y;
+}
+
+bool windows(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  const std::string& name = step.primitive->name;
+  const bool extreme = name == "window_max" || name == "window_min";
+  const std::vector<WindowAxis> axes = random_windows(x, extreme, choices);
+  set_windows(step, axes);
+  if (name == "window_select_sum") step.operands = {{x}, {windows_of(x, axes)}, {x}};
+  if (name == "window_select_spread")
+    step.operands = {{x}, {windows_of(x, axes)}, {windows_of(x, axes)}};
+  return true;
+}
+
+/// The data are the windows: what they slide over is to be found.
+bool spread(StepSketch& step, const TensorType& y, Domain, Choices& choices) {
+  std::vector<WindowAxis> axes;
+  Shape shape;
+  std::int64_t elements = 1;
+  for (std::int64_t count : y.shape) {
+    std::int64_t so_far = elements;
+    WindowAxis axis = random_window(so_far, choices);
+    axis.extent =
+        (count - 1) * axis.stride + axis.span() - axis.low - axis.high + choices.below(axis.stride);
+    if (count == 0 || axis.extent < 0 || axis.count() != count) {
+      axis = WindowAxis{.extent = count};
+      so_far = elements;
+    }
+    elements = so_far;
+    axes.push_back(axis);
+    shape.push_back(axis.extent);
+  }
+  set_windows(step, axes);
+  set(step, "shape", {shape});
+  return true;
+}
+
 bool along_axis(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
   if (x.shape.empty()) return false;
   const std::int64_t axis = choices.below(x.rank());
@@ -389,6 +480,62 @@ bool dot_general(StepSketch& step, const TensorType& x, Domain, Choices& choices
   return true;
 }
 
+/// The data are x: a kernel of up to 8 places is to be found.
+bool conv_general(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  if (x.rank() < 2) return false;
+  std::vector<std::int64_t> divisors;
+  for (std::int64_t g = 1; g <= 4; ++g) {
+    if (x.shape.back() % g == 0) divisors.push_back(g);
+  }
+  const std::int64_t groups = choices.among(divisors);
+  Shape stride, low, high, lhs_dilation, rhs_dilation;
+  Shape kernel;
+  std::int64_t places = 1;
+  for (std::size_t i = 1; i + 1 < x.shape.size(); ++i) {
+    const std::int64_t n = x.shape[i];
+    const std::int64_t size =
+        choices.one_in(3) ? 1 : std::min<std::int64_t>(choices.between(2, 3), 8 / places);
+    places *= size;
+    kernel.push_back(size);
+    stride.push_back(choices.one_in(2) ? 1 : choices.between(1, 3));
+    lhs_dilation.push_back(choices.one_in(3) ? 2 : 1);
+    rhs_dilation.push_back(choices.one_in(3) ? 2 : 1);
+    low.push_back(choices.one_in(2) ? 0 : choices.between(-1, 2));
+    high.push_back(choices.one_in(2) ? 0 : choices.between(-1, 2));
+    if (n == 0) low.back() = high.back() = 0;
+  }
+  kernel.push_back(x.shape.back() / groups);
+  kernel.push_back(groups * (choices.one_in(8) ? 0 : choices.between(1, 2)));
+  set(step, "stride", {stride});
+  set(step, "low", {low});
+  set(step, "high", {high});
+  set(step, "lhs_dilation", {lhs_dilation});
+  set(step, "rhs_dilation", {rhs_dilation});
+  set(step, "groups", {groups});
+  step.operands = {{x}, {x.dtype[kernel]}};
+  return true;
+}
+
+/// The last two axes are a matrix, or a square one.
+bool any_matrix(StepSketch& step, const TensorType& x, Domain domain, Choices& choices) {
+  // Far from any singular value, where these are.
+  set(step, "cutoff", {domain != Domain::smooth && choices.one_in(2) ? 0.1 : 1e-6});
+  return x.rank() >= 2;
+bool square_matrix(StepSketch&, const TensorType& x, Domain, Choices&) {
+  return x.rank() >= 2 && x.shape.back() == x.shape[x.shape.size() - 2];
+bool linear_system(StepSketch& step, const TensorType& x, Domain domain, Choices& choices) {
+  if (!square_matrix(step, x, domain, choices)) return false;
+  for (const char* name : {"lower", "transposed", "unit"}) set(step, name, {choices.one_in(2)});
+  TensorType right = x;
+  right.shape.back() = choices.one_in(6) ? 0 : choices.between(1, 3);
+  step.operands = {{x}, {right}};
+  if (step.primitive->name != "lu_solve") return true;
+  Shape places = x.shape;
+  places.pop_back();
+  step.operands = {{x}, {x}, {i64[places], {x.shape.back()}, choices.one_in(2)}, {right}};
+  return true;
+}
+
 bool select(StepSketch& step, const TensorType& x, Domain, Choices&) {
   step.operands = {{bool_[x.shape]}, {x}, {x}};
   step.data = 1;
@@ -437,11 +584,28 @@ const std::map<std::string_view, Rule>& rules() {
       {"cumprod", along_axis},
       {"cummax", along_axis},
       {"cummin", along_axis},
+      {"window_sum", windows},
+      {"window_max", windows},
+      {"window_min", windows},
+      {"window_select_sum", windows},
+      {"window_select_spread", windows},
+      {"window_spread", spread},
       {"dot_general", dot_general},
+      {"conv_general", conv_general},
       {"fft", fft},
       {"log_gamma_slope", log_gamma_slope},
       {"polygamma", polygamma},
       {"sort", sort},
+      {"cholesky", square_matrix},
+      {"triangular_solve", linear_system},
+      {"lu", any_matrix},
+      {"lu_solve", linear_system},
+      {"qr", any_matrix},
+      {"eigh", square_matrix},
+      {"svd", any_matrix},
+      {"determinant", square_matrix},
+      {"cofactor", square_matrix},
+      {"pinv", any_matrix},
       {"select", select},
       {"pow", power},
       {"barrier", barrier},

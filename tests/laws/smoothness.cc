@@ -6,18 +6,15 @@
 #include <map>
 #include <optional>
 
+#include <hom/core/windows.h>
 #include <hom/tests/laws/random_program.h>
+#include <hom/tests/laws/drawing.h>
 
 namespace hom::laws {
 namespace {
 
 /// How far values keep from where a derivative jumps.
 constexpr double margin = 0.01;
-
-bool all(const Tensor& x, const std::function<bool(double)>& holds) {
-  const std::vector<double> values = x.to_vector();
-  return std::all_of(values.begin(), values.end(), holds);
-}
 
 bool both(const Tensor& x, const Tensor& y, const std::function<bool(double, double)>& hold) {
   const std::vector<double> a = x.to_vector();
@@ -62,6 +59,30 @@ bool all_apart(std::vector<double> values, const std::vector<double>& others) {
   std::sort(values.begin(), values.end());
   return std::adjacent_find(values.begin(), values.end(),
                             [](double a, double b) { return !apart(a, b); }) == values.end();
+}
+
+/// Whether no two elements of a window are near each other.
+bool apart_in_windows(const Tensor& x, const Attributes& attributes) {
+  const std::vector<double> values = x.to_vector();
+  for (const auto& elements : window_elements(window_axes(attributes, x.shape()))) {
+    std::vector<double> window;
+    for (std::size_t i : elements) window.push_back(values[i]);
+    if (!all_apart(window, {})) return false;
+  }
+  return true;
+}
+
+/// Whether no element of a window is near to what it is compared with.
+bool apart_from_windows(const Tensor& x, const Tensor& y, const Attributes& attributes) {
+  const std::vector<double> values = x.to_vector();
+  const std::vector<double> keys = y.to_vector();
+  const auto windows = window_elements(window_axes(attributes, x.shape()));
+  for (std::size_t o = 0; o < windows.size(); ++o) {
+    for (std::size_t i : windows[o]) {
+      if (!apart(values[i], keys[o])) return false;
+    }
+  }
+  return true;
 }
 
 /// The results, unless a step is not smooth at the values that it has in the run.
@@ -128,6 +149,7 @@ bool is_smooth_at(const Primitive& p, const Attributes& attributes, std::span<co
   const auto is = [&](std::initializer_list<const char*> names) {
     return std::any_of(names.begin(), names.end(), [&](const char* one) { return name == one; });
   };
+  if (is_for_matrices(name)) return matrix_is_smooth_at(name, attributes, x);
   const auto shaped = [&](const char* attribute) { return attributes.shape(attribute); };
   if (attributes.has("program"))
     return smooth_run(*attributes.program("program"), {x.begin(), x.end()}).has_value();
@@ -167,6 +189,9 @@ bool is_smooth_at(const Primitive& p, const Attributes& attributes, std::span<co
   if (is({"reduce_max", "reduce_min"})) return apart_in_groups(x[0], shaped("axes"));
   if (is({"argmax", "argmin", "cummax", "cummin"}))
     return apart_in_groups(x[0], {attributes.integer("axis")});
+  if (is({"window_max", "window_min"})) return apart_in_windows(x[0], attributes);
+  if (is({"window_select_sum", "window_select_spread"}))
+    return apart_from_windows(x[0], x[1], attributes);
   if (name == "sort" && x[0].dtype().is_float())
     return apart_in_groups(x[0], {attributes.integer("axis")});
   if (name == "scatter" && attributes.string("combine").starts_with("m") &&

@@ -283,6 +283,28 @@ TEST(CustomVjp, integers_are_passed_by) {
   EXPECT_EQ(jvp([&](Tensor x) { return f(x, 3).first * x; })(2.0, 1.0).second.item(), 12);
 }
 
+TEST(CustomVjp, a_closure_keeps_the_order_of_what_it_holds_in_both_modes) {
+  const auto f = [](Tensor a, Tensor b, Tensor x) {
+    return custom_vjp([&](Tensor t) { return t * a / b; },
+                      [&](Tensor t) { return std::pair{t * a / b, std::tuple<>()}; },
+                      [&](std::tuple<>, Tensor ct) { return ct * a / b; })(x);
+  };
+  const auto slope = [&](Tensor a, Tensor b) {
+    return jvp([&](Tensor x) { return f(a, b, x); })(5.0, 1.0).second;
+  };
+  const Program p = program(slope, f64[{}], f64[{}]);
+  EXPECT_EQ(evaluate(p, {Tensor(6.0), Tensor(2.0)})[0].item(), 3);
+  expect_equal(vmap(slope)(tensor({6.0, 1.0}), tensor({2.0, 4.0})), tensor({3.0, 0.25}));
+}
+
+TEST(CustomVjp, a_result_that_is_not_used_has_no_cotangent) {
+  const auto both = custom_vjp([](Tensor x) { return Pair{x, x}; },
+                               [](Tensor x) { return std::pair{Pair{x, x}, std::tuple<>()}; },
+                               [](std::tuple<>, Pair ct) { return clamp(ct.a + ct.b, -9.0, 9.0); });
+  EXPECT_EQ(grad([&](Tensor x) { return 2 * both(x).a; })(1.0).item(), 2);
+  EXPECT_EQ(grad([&](Tensor x) { return 3 * both(x).b; })(1.0).item(), 3);
+}
+
 TEST(CustomVjp, a_closure_may_hold_what_does_not_vary) {
   const auto f = [](Tensor a, Tensor x) {
     return grad([&](Tensor t) {
@@ -354,6 +376,9 @@ TEST(CustomLinear, transposes_and_products) {
                                 f64[{}], f64[{}])(Pair{Tensor(1.0), Tensor(10.0)});
   EXPECT_EQ(x.item(), 3);
   EXPECT_EQ(y.item(), 11);
+  const auto affine = [&](Tensor p) { return f(3.0, std::pair{p, Tensor(2.0)}); };
+  expect_says(message_of([&] { transpose(affine, f64[{}])(Pair{Tensor(1.0), Tensor(1.0)}); }),
+              "one operand does not depend on the input, so the result is only affine");
   // Only one of the operands varies, and only one result is used.
   EXPECT_EQ(grad([&](Tensor t) { return f(t, std::pair{t, Tensor(5.0)}).a; })(2.0).item(), 4);
   EXPECT_EQ(grad([&](Tensor t) { return f(2.0, std::pair{Tensor(1.0), t * t}).b; })(2.0).item(), 4);
@@ -405,6 +430,17 @@ TEST(Checkpoint, keeps_the_arguments_only) {
   EXPECT_EQ(cost(p).by_primitive.at("exp"), 2 * 12 * 2 * d);
   expect_same(chain(checkpoint(block)), chain(block), numbers({3}), 1e-9);
   expect_same(checkpoint(chain(checkpoint(block))), chain(block), numbers({3}), 1e-9);
+}
+
+TEST(Checkpoint, of_a_gradient_keeps_the_arguments_only) {
+  const auto block = [](Tensor x) {
+    for (int i = 0; i < 4; ++i) x = sin(x) * exp(-x * x) + x;
+    return x;
+  };
+  constexpr std::int64_t d = 100;
+  const auto gradient = [&](auto f) { return grad([f](Tensor x) { return sum(f(x)); }); };
+  EXPECT_GE(residual_bytes(program(gradient(block), f64[{d}])), 8 * 8 * d);
+  EXPECT_LE(residual_bytes(program(gradient(checkpoint(block)), f64[{d}])), 8 * d);
 }
 
 TEST(Checkpoint, random_numbers_are_drawn_again_alike) {
@@ -508,6 +544,15 @@ TEST(Implicit, of_no_unknowns_of_matrices_and_of_singular_equations) {
   EXPECT_TRUE(std::isinf(grad(root)(0.0).item()));
 }
 
+TEST(Implicit, equations_in_any_order) {
+  // ∂residual/∂x has zeros on its diagonal: rows are exchanged.
+  const auto order = implicit([](Tensor a) { return Pair{a * a, 3 * a}; },
+                              [](Pair x, Tensor a) { return Pair{x.b - 3 * a, x.a - a * a}; });
+  const auto product = [&](Tensor a) { return order(a).a * order(a).b; };
+  EXPECT_EQ(grad(product)(2.0).item(), 36);
+  EXPECT_EQ(jvp(product)(2.0, 1.0).second.item(), 36);
+}
+
 TEST(FixedPoint, of_a_contraction_to_second_order) {
   const Tensor w = 0.3 * numbers({3, 3});
   const auto step = [&](Tensor x, Tensor t) { return tanh(matmul(w, x) + t); };
@@ -537,10 +582,30 @@ TEST(FixedPoint, starts_anywhere_and_takes_products) {
                   Pair{Tensor(1.0), Tensor(0.0)});
   const auto g = grad([&](Tensor a) { return babylonian(a).a * babylonian(a).b; })(4.0);
   EXPECT_NEAR(g.item(), 6.0, 1e-9);  // d √a · 2a = 3 √a
-  // The arguments are those that are given, and the number of iterations is limited.
-  const auto slow =
-      fixed_point([](Tensor x, Tensor a) { return x + a; }, 0.0, {.max_iterations = 7});
-  EXPECT_EQ(slow(Tensor(1.0)).item(), 7);
+}
+
+TEST(FixedPoint, ends_at_its_limit_with_nan_and_settles_in_every_dtype) {
+  const auto growing =
+      fixed_point([](Tensor x, Tensor a) { return x + a; }, zeros({2}), {.max_iterations = 7});
+  expect_equal(growing(ones({2})), full({2}, std::nan("")));
+  // The seventh iterate is the first that no longer changes, or not.
+  const auto counting = [](Tensor x, Tensor a) { return minimum(x + 1, a); };
+  const auto last = fixed_point(counting, 0.0, {.max_iterations = 7});
+  expect_equal(vmap(last)(tensor({6.0, 7.0})), tensor({6.0, std::nan("")}));
+  // The leaf that settles last counts, wherever it is.
+  const auto halves = fixed_point([](Pair p, Tensor a) { return Pair{0.5 * p.a + a, 0 * p.b + a}; },
+                                  Pair{Tensor(0.0), Tensor(0.0)});
+  EXPECT_NEAR(halves(Tensor(1.0)).a.item(), 2, 1e-11);
+  // Neither small nor large numbers go round for ever between neighbours.
+  const auto babylonian = [](Tensor x, Tensor a) { return (x + a / x) / 2; };
+  for (const Dtype dtype : {f16, bf16, f32, f64}) {
+    const Tensor squares = tensor({2.0, 900.0, 3e4}).astype(dtype);
+    const Tensor roots = fixed_point(babylonian, ones({3}, dtype))(squares);
+    const Tensor off = abs(roots / sqrt(squares) - 1);
+    EXPECT_LT(max(off).item<double>(), dtype == f64 ? 1e-12 : dtype == f32 ? 1e-6 : 0.02) << roots;
+  }
+  const auto large = fixed_point([](Tensor x, Tensor a) { return 0.3 * x + a; }, 0.0);
+  EXPECT_NEAR(large(Tensor(7e9)).item(), 1e10, 1);
 }
 
 // --- all in each other ---

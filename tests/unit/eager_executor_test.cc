@@ -64,9 +64,36 @@ std::optional<Example> example(const Primitive& primitive, Dtype dtype) {
   if (name == "dynamic_slice") return of({{"size", unit}, {"mode", check}}, {x, origin});
   if (name == "dynamic_update_slice")
     return of({{"combine", set}, {"mode", check}}, {x, x, origin});
+  if (name.starts_with("window_")) {
+    // Windows of one element each, so that every operand has one shape.
+    Attributes windows{{"window", unit}, {"stride", unit}, {"dilation", unit}};
+    windows.set("low", zeros);
+    windows.set("high", zeros);
+    if (name == "window_spread") windows.set("shape", {Shape{2, 3}});
+    return name.starts_with("window_select") ? of(windows, {x, x, x}) : of(windows, {x});
+  }
   if (name.starts_with("reduce_")) return of({{"axes", {Shape{1}}}}, {x});
   if (name.starts_with("arg")) return of({{"axis", first}}, {x});
   if (name.starts_with("cum")) return of({{"axis", first}, {"reverse", {false}}}, {x});
+  if (name == "triangular_solve") {
+    return of({{"lower", {true}}, {"transposed", {false}}, {"unit", {false}}},
+              {ones(dtype, {2, 2}), ones(dtype, {2, 3})});
+  }
+  if (name == "lu_solve") {
+    const Tensor matrix = ones(dtype, {2, 2});
+    return of({{"transposed", {false}}}, {matrix, matrix, origin, ones(dtype, {2, 3})});
+  }
+  if (name == "pinv") return of({{"cutoff", {1e-6}}}, {x});
+  for (const char* square : {"cholesky", "eigh", "determinant", "cofactor"}) {
+    if (name == square) return of({}, {ones(dtype, {2, 2})});
+  }
+  if (name == "conv_general") {
+    Attributes one_axis;
+    for (const char* list : {"stride", "low", "high", "lhs_dilation", "rhs_dilation"})
+      one_axis.set(list, {Shape{1}});
+    one_axis.set("groups", {std::int64_t{1}});
+    return of(one_axis, {ones(dtype, {2, 3, 3}), ones(dtype, {2, 3, 3})});
+  }
   if (name == "dot_general") {
     const Attribute last{Shape{1}};
     return of(

@@ -583,6 +583,21 @@ TEST(Derivatives, of_a_carry_that_starts_as_a_literal_or_is_only_read) {
   expect_same_derivatives(rotating, rotated, 0.9, 1e-6);
 }
 
+TEST(Derivatives, a_linear_loop_with_a_carry_of_its_own_is_transposed_either_way) {
+  // y = Σ cᵢ xᵢ, with cᵢ a carry that grows from one iteration to the next.
+  for (bool reverse : {false, true}) {
+    const auto weighted = [&](Tensor x) {
+      using Carry = std::pair<Tensor, Tensor>;
+      const auto step = [](Carry c, Tensor e) {
+        return std::pair{Carry{2 * c.first + 1, c.second + c.first * e}, std::tuple<>()};
+      };
+      return scan(step, Carry{1.0, 0 * sum(x)}, x, {.reverse = reverse}).first.second;
+    };
+    const Tensor weights = reverse ? tensor({7.0, 3.0, 1.0}) : tensor({1.0, 3.0, 7.0});
+    expect_equal(transpose(weighted, f64[{3}])(1.0), weights);
+  }
+}
+
 TEST(Derivatives, forward_mode_of_a_while_loop_needs_no_bound) {
   const auto halvings = [](Tensor x) {
     return while_loop([](Tensor y) { return y > 1; }, [](Tensor y) { return sin(y) * y / 2; }, x);
@@ -606,6 +621,29 @@ TEST(Derivatives, forward_mode_of_a_while_loop_needs_no_bound) {
   // Where the loop does not depend on the argument there is nothing to turn round.
   const auto beside = [&](Tensor x) { return x * x * stop_gradient(halvings(x)); };
   EXPECT_NEAR(grad(beside)(2.5).item(), 5 * halvings(Tensor(2.5)).item(), 1e-12);
+}
+
+TEST(Derivatives, ask_the_condition_as_often_as_the_loop_does) {
+  // Beyond its bound, and once it has failed, the condition would raise: there is no such element.
+  const Tensor table = tensor({1.0, 2.0, 3.0});
+  for (std::int64_t bound : {0, 1, 3}) {
+    const auto power = [&](Tensor start, Tensor x) {
+      const auto goes_on = [&](Tensor i, Tensor) { return table(i) > 0; };
+      const auto step = [&](Tensor i, Tensor y) { return std::pair{i + 1, y * x}; };
+      return while_loop(goes_on, step, std::pair{start, x}, {.bound = bound}).second;
+    };
+    const auto of = [&](Tensor x) { return power(Tensor(0), x); };
+    const double slope = static_cast<double>(bound + 1) * std::pow(2.0, bound);
+    expect_equal(grad(of)(2.0), slope);
+    expect_equal(jvp(of)(2.0, 1.0).second, slope);
+    const Tensor starts = tensor({0, 0});
+    const Tensor xs = tensor({2.0, 3.0});
+    expect_equal(vmap(power)(starts, xs), pow(xs, static_cast<double>(bound + 1)));
+    expect_near(vmap(grad(power, wrt<1>))(starts, xs)(0), slope);
+    const auto total = [&](Tensor x) { return sum(vmap(power)(starts, x)); };
+    expect_near(grad(total)(xs)(0), slope);
+    if (bound == 0) expect_equal(vmap(power)(tensor({3, 4}), xs), xs);
+  }
 }
 
 TEST(Derivatives, switch_runs_one_branch_and_clamps) {
