@@ -381,6 +381,15 @@ TEST(Convolution, each_output_has_the_bits_of_a_product_of_its_patch) {
         ASSERT_TRUE(array_equal(y(1, i, j), product(0)));
       }
     }
+    // Depthwise with many places: chunks and lanes.
+    const Tensor long_signal = sin(reshape(arange(700 * 3, f64), {700, 3})).astype(dtype);
+    const Tensor long_kernel = cos(reshape(arange(600 * 3, f64), {600, 1, 3})).astype(dtype);
+    const Tensor sums = conv(long_signal, long_kernel, {.groups = 3});
+    for (std::int64_t c = 0; c < 3; ++c) {
+      const Range one{c, c + 1};
+      ASSERT_TRUE(
+          array_equal(sums(all, one), conv(long_signal(all, one), long_kernel(all, all, one))));
+    }
     // Depthwise: each channel alone.
     const Tensor kernel = cos(reshape(arange(3 * 2 * 12, f64), {3, 2, 1, 12})).astype(dtype);
     const Tensor each = conv(x, kernel, {.padding = Padding::same(), .groups = 12});
