@@ -51,6 +51,7 @@ SparsityRules& sparsity_rules() {
     add_elementwise_sparsity(made);
     add_movement_sparsity(made);
     add_reduction_sparsity(made);
+    add_window_sparsity(made);
     return made;
   }();
   return table;

@@ -11,6 +11,8 @@ void add_elementwise_sparsity(SparsityRules& rules);
 void add_movement_sparsity(SparsityRules& rules);
 /// Reductions, running reductions and contractions.
 void add_reduction_sparsity(SparsityRules& rules);
+/// Sliding windows and convolutions.
+void add_window_sparsity(SparsityRules& rules);
 
 /// One set for each element of a shape, to be filled.
 class SetTensor {
