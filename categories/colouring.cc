@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include <hom/core/error.h>
 
@@ -61,8 +62,9 @@ Colouring better_of_two(const Rule& rule, const std::vector<std::int64_t>& neigh
   std::iota(order.begin(), order.end(), Number{0});
   Colouring natural = greedy(rule, order, neighbours);
   if (natural.count <= at_least) return natural;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Number a, Number b) { return neighbours[a] > neighbours[b]; });
+  std::sort(order.begin(), order.end(), [&](Number a, Number b) {
+    return std::pair{-neighbours[a], a} < std::pair{-neighbours[b], b};
+  });
   Colouring largest_first = greedy(rule, order, neighbours);
   return largest_first.count < natural.count ? largest_first : natural;
 }

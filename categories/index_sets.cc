@@ -2,6 +2,7 @@
 #include <hom/categories/index_sets.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include <hom/core/error.h>
@@ -85,9 +86,27 @@ IndexSets::Id IndexSets::intern(std::span<const std::uint32_t> elements) {
   return set;
 }
 
+IndexSets::Id IndexSets::merged(Id a, Id b) {
+  scratch_.clear();
+  append(a, scratch_);
+  const std::size_t of_a = scratch_.size();
+  append(b, scratch_);
+  const std::size_t of_b = scratch_.size() - of_a;
+  const auto middle = scratch_.begin() + static_cast<std::ptrdiff_t>(of_a);
+  union_.clear();
+  std::set_union(scratch_.begin(), middle, middle, scratch_.end(), std::back_inserter(union_));
+  // One that has the other is in the table already.
+  if (union_.size() == of_a) return a;
+  if (union_.size() == of_b) return b;
+  return intern(union_);
+}
+
 IndexSets::Id IndexSets::unite(Id a, Id b) {
   if (a == b || b == none) return a;
   if (a == none) return b;
+  // Small sets are merged sooner than their union is found: a look-up waits for memory.
+  constexpr std::size_t small = 64;
+  if (count(a) + count(b) <= small) return merged(a, b);
   if (a > b) std::swap(a, b);
   if (2 * pair_count_ >= pairs_.size()) {
     std::vector<Pair> larger(2 * pairs_.size());
@@ -105,13 +124,7 @@ IndexSets::Id IndexSets::unite(Id a, Id b) {
   for (; pairs_[place].key != 0; place = (place + 1) & mask) {
     if (pairs_[place].key == key) return pairs_[place].result;
   }
-  scratch_.clear();
-  append(a, scratch_);
-  const auto middle = static_cast<std::ptrdiff_t>(scratch_.size());
-  append(b, scratch_);
-  std::inplace_merge(scratch_.begin(), scratch_.begin() + middle, scratch_.end());
-  scratch_.erase(std::unique(scratch_.begin(), scratch_.end()), scratch_.end());
-  pairs_[place] = {key, intern(scratch_)};
+  pairs_[place] = {key, merged(a, b)};
   ++pair_count_;
   return pairs_[place].result;
 }

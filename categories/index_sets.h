@@ -1,8 +1,8 @@
 // categories/index_sets.h -- sets of numbers, each stored once, known by a number of their own
 //
-// What the category of sparsity patterns computes with. Equal sets have equal ids, so a union that
-// was formed before is a look-up; the sets of one element take no memory at all. A million sets of
-// thirty elements take about 200 MB.
+// What the category of sparsity patterns computes with. Equal sets have equal ids, so a union of
+// large sets that was formed before is a look-up; sets of one element take no memory at all. A
+// million sets of thirty elements take about 200 MB.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,7 @@ class IndexSets {
  private:
   static constexpr Id single = 0x8000'0000u;
 
+  Id merged(Id a, Id b);
   /// The set of these elements, ascending and without repetitions.
   Id intern(std::span<const std::uint32_t> elements);
   std::span<const std::uint32_t> stored_elements(Id set) const;
@@ -50,7 +51,7 @@ class IndexSets {
   };
   std::vector<Place> by_elements_;
 
-  /// Unions of pairs: open addressing, key 0 where free.
+  /// Unions of pairs of larger sets: open addressing, key 0 where free.
   struct Pair {
     std::uint64_t key = 0;
     Id result = none;
@@ -60,6 +61,7 @@ class IndexSets {
 
   std::vector<Id> scratch_sets_;
   std::vector<std::uint32_t> scratch_;
+  std::vector<std::uint32_t> union_;
 };
 
 }  // namespace hom::categories

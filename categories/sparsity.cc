@@ -52,6 +52,7 @@ SparsityRules& sparsity_rules() {
     add_movement_sparsity(made);
     add_reduction_sparsity(made);
     add_window_sparsity(made);
+    add_matrix_sparsity(made);
     return made;
   }();
   return table;

@@ -44,8 +44,12 @@ Tensor united(IndexSets& sets, const Tensor& a, const Tensor& b) {
   const auto from_x = ids(x);
   const auto from_y = ids(y);
   SetTensor result(a.shape());
-  for (std::size_t k = 0; k < from_x.size(); ++k)
-    result[static_cast<std::int64_t>(k)] = sets.unite(from_x[k], from_y[k]);
+  for (std::size_t k = 0; k < from_x.size(); ++k) {
+    // Neighbours are often alike.
+    const bool again = k > 0 && from_x[k] == from_x[k - 1] && from_y[k] == from_y[k - 1];
+    const auto place = static_cast<std::int64_t>(k);
+    result[place] = again ? result[place - 1] : sets.unite(from_x[k], from_y[k]);
+  }
   return result.tensor();
 }
 
@@ -59,10 +63,10 @@ Tensor no_sparsity(IndexSets&, const Operation&, std::span<const Dependences>) {
 
 void add_elementwise_sparsity(SparsityRules& rules) {
   for (const char* name :
-       {"neg",  "abs",   "sqrt",  "rsqrt", "exp",      "expm1", "log",     "log1p",
-        "sin",  "cos",   "tan",   "asin",  "acos",     "atan",  "sinh",    "cosh",
-        "tanh", "asinh", "acosh", "atanh", "logistic", "erf",   "convert", "add",
-        "sub",  "div",   "rem",   "pow",   "max",      "min",   "atan2"})
+       {"neg",   "abs",   "sqrt",     "rsqrt", "exp",     "expm1",  "log",      "log1p", "sin",
+        "cos",   "tan",   "asin",     "acos",  "atan",    "sinh",   "cosh",     "tanh",  "asinh",
+        "acosh", "atanh", "logistic", "erf",   "convert", "add",    "sub",      "div",   "rem",
+        "pow",   "max",   "min",      "atan2", "erf_inv", "lgamma", "polygamma"})
     rules[name] = elementwise_sparsity;
   for (const char* name : {"sign", "round", "floor", "ceil", "stop_gradient"})
     rules[name] = no_sparsity;

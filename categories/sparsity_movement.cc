@@ -4,6 +4,7 @@
 // says what each element of the result depends on. At unknown positions it is what may be there.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include <hom/categories/sparsity_rule.h>
 #include <hom/core/axes.h>
@@ -63,10 +64,12 @@ Tensor combined(IndexSets& sets, const Tensor& base, const Tensor& updates, cons
   for (std::size_t k = 0; k < to.size(); ++k) {
     if (to[k] != 0 && ids(more)[k] != IndexSets::none) order.push_back(k);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return to[a] < to[b]; });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair{to[a], a} < std::pair{to[b], b};
+  });
   SetTensor result(base.shape());
-  std::copy(ids(own).begin(), ids(own).end(), &result[0]);
+  for (std::int64_t k = 0; k < result.size(); ++k)
+    result[k] = ids(own)[static_cast<std::size_t>(k)];
   std::vector<IndexSets::Id> list;
   for (std::size_t k = 0; k < order.size();) {
     const std::int64_t place = to[order[k]] - 1;

@@ -2,6 +2,7 @@
 #include <hom/categories/sparsity_pattern.h>
 
 #include <algorithm>
+#include <iterator>
 #include <ostream>
 
 #include <hom/core/error.h>

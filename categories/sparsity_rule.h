@@ -13,6 +13,8 @@ void add_movement_sparsity(SparsityRules& rules);
 void add_reduction_sparsity(SparsityRules& rules);
 /// Sliding windows and convolutions.
 void add_window_sparsity(SparsityRules& rules);
+/// Functions of matrices.
+void add_matrix_sparsity(SparsityRules& rules);
 
 /// One set for each element of a shape, to be filled.
 class SetTensor {

@@ -12,6 +12,7 @@
 #include <hom/categories/interval.h>
 #include <hom/categories/matrices.h>
 #include <hom/categories/programs.h>
+#include <hom/categories/sparsity.h>
 #include <hom/core/primitive.h>
 
 using namespace hom;
@@ -107,13 +108,21 @@ std::string read_in(const C& c, const Primitive& p) {
   return c.lacks(p).empty() ? "yes" : "–";
 }
 
+/// Whether there is a rule for sparsity patterns; without one any element may depend on any.
+std::string sparsity_of(const Primitive& p) {
+  if (categories::is_decomposed(p)) return "its program";
+  const bool is_exact = p.max_operands == 0 || !has_derivative(p) || p.name == "cond" ||
+                        p.name == "barrier" || categories::sparsity_rules().contains(p.name);
+  return is_exact ? "yes" : "everything";
+}
+
 void categories_of(const std::vector<const Primitive*>& primitives) {
-  header({"primitive", "evaluate (CPU)", "linearize", "transpose", "batch", "intervals",
+  header({"primitive", "evaluate (CPU)", "linearize", "transpose", "batch", "intervals", "sparsity",
           "additive functions, matrices, Dual, Cont, Begin"});
   for (const Primitive* p : primitives) {
     row({"`" + p->name + "`", evaluated(*p), has_derivative(*p) ? "yes" : "–",
          p->transpose ? "yes" : "–", batched(*p), read_in(categories::Intervals{}, *p),
-         read_in(categories::Matrices{}, *p)});
+         sparsity_of(*p), read_in(categories::Matrices{}, *p)});
   }
 }
 

@@ -88,7 +88,7 @@ struct Errors {
     const Tensor transforms = matmul(stack(absolute), hand.inverse_base_absolutes);
     const Tensor rows = reshape(transforms(all, Range{0, 3}), {-1, 12});
     const Tensor blended = reshape(matmul(hand.weights, rows), {-1, 3, 4});
-    const Tensor positions = sum(blended * expand_dims(hand.base_positions, 1), 2);
+    const Tensor positions = squeeze(matmul(blended, expand_dims(hand.base_positions, 2)), {2});
     const Tensor placed =
         matmul(positions, transpose(global_rotation(theta(Range{0, 3})))) + theta(Range{3, 6});
     // [n, 3, 3] or [n, 1, 3]: the vertices of each point.

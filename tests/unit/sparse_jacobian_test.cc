@@ -140,6 +140,35 @@ TEST(Sparsity, of_loops) {
   };
   EXPECT_EQ(pattern_of(until, 3), "x x x\n. x x\n. . x\n");
 }
+TEST(Sparsity, of_windows_is_what_lies_in_them) {
+  const auto sums = [](Tensor x) { return window_sum(x, {.window = {2}, .stride = {2}}); };
+  EXPECT_EQ(pattern_of(sums, 4), "x x . .\n. . x x\n");
+  const auto extremes = [](Tensor x) { return window_max(x, {.window = {3}}); };
+  EXPECT_EQ(pattern_of(extremes, 4), "x x x .\n. x x x\n");
+  // Its transpose, and what second derivatives of extremes are made of.
+  const auto back = [](Tensor x) {
+    return grad([](Tensor t) { return sum(square(window_sum(t, {.window = {2}}))); })(x);
+  };
+  EXPECT_EQ(pattern_of(back, 4), "x x . .\nx x x .\n. x x x\n. . x x\n");
+}
+TEST(Sparsity, of_a_convolution_is_what_the_kernel_meets) {
+  const Tensor kernel = reshape(tensor({1.0, 0.0, -1.0}), {3, 1, 1});
+  const auto f = [&](Tensor x) {
+    return conv(reshape(x, {1, 4, 1}), kernel, {.padding = Padding::valid()});
+  };
+  EXPECT_EQ(pattern_of(f, 4), "x . x .\n. x . x\n");
+  const auto g = [](Tensor w) {
+    return conv(ones({1, 3, 1}), reshape(w, {3, 1, 1}), {.padding = Padding::same()});
+  };
+  EXPECT_EQ(pattern_of(g, 3), ". x x\nx x x\nx x .\n");
+}
+TEST(Sparsity, of_functions_of_matrices_is_that_of_each_matrix) {
+  const auto f = [](Tensor x) { return vmap([](Tensor m) { return determinant(m); })(x); };
+  EXPECT_EQ(to_string(sparsity(f)(f64[{2, 2, 2}])), "x x x x . . . .\n. . . . x x x x\n");
+  const Tensor a = tensor({{2.0, 1.0}, {1.0, 3.0}});
+  const auto g = [&](Tensor b) { return solve(a, b); };
+  EXPECT_EQ(to_string(sparsity(g)(f64[{2, 2}])), "x . x .\n. x . x\nx . x .\n. x . x\n");
+}
 TEST(Sparsity, counts_derivatives_that_are_given) {
   const auto rounded =
       custom_jvp([](Tensor x) { return round(x); }, [](Tensor, Tensor, Tensor dx) { return dx; });
@@ -293,6 +322,16 @@ TEST(SparseJacobian, prepared_for_integers_refuses_others) {
   const auto any = sparse_jacobian(f).prepare(f64[{3}], i32[{2}]);
   EXPECT_EQ(any.passes(), 2);
   expect_near(to_dense(any(x, tensor({0, 2}))), jacobian(f)(x, tensor({0, 2})));
+}
+TEST(SparseJacobian, of_a_rule_for_reverse_mode_only) {
+  // The rule clips, so it has no forward mode, and what it depends on is not known.
+  const auto clipped =
+      custom_vjp([](Tensor x) { return x; }, [](Tensor x) { return std::pair{x, std::tuple<>()}; },
+                 [](std::tuple<>, Tensor ct) { return clamp(ct, -1.0, 1.0); });
+  const auto f = [&](Tensor x) { return clipped(3 * x); };
+  const auto J = sparse_jacobian(f, {.mode = Mode::reverse}).prepare(f64[{3}]);
+  EXPECT_EQ(J.passes(), 3);
+  expect_near(to_dense(J(numbers({3}))), 3 * eye(3));
 }
 TEST(SparseJacobian, names_what_is_wrong) {
   const auto J = sparse_jacobian(differences).prepare(f64[{3}]);
