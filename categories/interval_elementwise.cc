@@ -218,6 +218,8 @@ void add_elementwise_intervals(IntervalRules& rules) {
   rules["tan"] = elementwise([](const Row& x) { return x.arithmetic().tan(x[0]); });
   rules["cosh"] = elementwise([](const Row& x) { return x.arithmetic().cosh(x[0]); });
   rules["lgamma"] = elementwise(log_gamma);
+  // Rises or falls with α as t is far below or above: known to be a number only.
+  rules["log_gamma_slope"] = elementwise([](const Row& x) { return anything(x.dtype()); });
   rules["polygamma"] = elementwise(polygamma_between);
   rules["add"] =
       elementwise(arithmetic<[](const A& a, const Row& x) { return a.add(x[0], x[1]); }>);

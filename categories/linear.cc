@@ -38,6 +38,10 @@ std::string why_not_linear(const Operation& operation) {
   if (one_of(operation, {"mul", "scale", "dot_general", "conv_general"}))
     return varying == 1 ? "" : "both factors vary, and a product is linear in each one alone";
   if (operation.is("div")) return operation.varies(1) ? "the divisor varies" : "";
+  if (one_of(operation, {"triangular_solve", "lu_solve"})) {
+    const bool only_right_side = varying == 1 && operation.varies(operation.types.size() - 1);
+    return only_right_side ? "" : "the matrix varies";
+  }
   if (operation.is("scatter")) {
     const std::string& combine = operation.attributes.string("combine");
     if (combine != "set" && combine != "add") return "updates combine by " + combine;

@@ -13,6 +13,8 @@
 
 #include <hom/core/operations/elementwise.h>
 #include <hom/core/operations/functions.h>
+#include <hom/core/operations/linear_algebra.h>
+#include <hom/core/operations/matrix_functions.h>
 #include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>
 #include <hom/core/operations/sorting.h>
@@ -204,6 +206,10 @@ HOM_UNARY_ARROW(max);
 HOM_UNARY_ARROW(min);
 HOM_UNARY_ARROW(mean);
 HOM_UNARY_ARROW(transpose);
+HOM_UNARY_ARROW(determinant);
+HOM_UNARY_ARROW(inverse);
+HOM_UNARY_ARROW(expm);
+HOM_UNARY_ARROW(trace);
 HOM_UNARY_ARROW(sort);
 HOM_UNARY_ARROW(argsort);
 #undef HOM_UNARY_ARROW
@@ -218,6 +224,7 @@ HOM_BINARY_ARROW(pow);
 HOM_BINARY_ARROW(maximum);
 HOM_BINARY_ARROW(minimum);
 HOM_BINARY_ARROW(matmul);
+HOM_BINARY_ARROW(solve);
 /// (y, x) ↦ the angle of (x, y)
 HOM_BINARY_ARROW(atan2);
 #undef HOM_BINARY_ARROW

@@ -147,8 +147,9 @@ class Convolver {
     if (is_depthwise) return run_depthwise(phase);
     const T* kernel = kernel_of_phase();
     if (is_matrix_product(phase)) return multiply_all(kernel);
+    // Few rows would not repay that the product arranges the kernel for each block.
     const std::int64_t at_once =
-        std::clamp<std::int64_t>(block_elements / terms, 16, std::max<std::int64_t>(rows(), 16));
+        std::min(std::max<std::int64_t>(block_elements / terms, 16), rows());
     patches_.resize(static_cast<std::size_t>(at_once * terms));
     for (std::int64_t group = 0; group < sizes_.groups; ++group) {
       for (std::int64_t first = 0; first < rows(); first += at_once) {

@@ -70,6 +70,7 @@ KernelTable& cpu_kernels() {
     cpu::add_contraction_kernels(kernels);
     cpu::add_convolution_kernels(kernels);
     cpu::add_linear_algebra_kernels(kernels);
+    cpu::add_fft_kernels(kernels);
     cpu::add_random_kernels(kernels);
     return kernels;
   }();

@@ -7,7 +7,7 @@ namespace hom::cpu {
 
 /// One operand, elementwise: `neg` … `erf`, `not`.
 void add_unary_kernels(KernelTable& table);
-/// `lgamma`, `polygamma`, `erfc` … `erfc_inv`.
+/// `lgamma`, `polygamma`, `log_gamma_slope`, `erfc` … `erfc_inv`.
 void add_special_kernels(KernelTable& table);
 /// Two operands, elementwise: `add` … `pow`, `atan2`, `scale`.
 void add_arithmetic_kernels(KernelTable& table);
@@ -35,6 +35,8 @@ void add_contraction_kernels(KernelTable& table);
 void add_convolution_kernels(KernelTable& table);
 /// `cholesky` … `svd`, and what is computed from them.
 void add_linear_algebra_kernels(KernelTable& table);
+/// `fft`.
+void add_fft_kernels(KernelTable& table);
 /// `random_bits`.
 void add_random_kernels(KernelTable& table);
 

@@ -6,6 +6,7 @@
 #include <hom/backends/cpu/copy.h>
 #include <hom/backends/cpu/elementwise.h>
 #include <hom/backends/cpu/registration.h>
+#include <hom/backends/cpu/slices.h>
 
 namespace hom::cpu {
 namespace {
@@ -53,25 +54,6 @@ void radix_sort(std::vector<Ranked<U>>& list, std::vector<Ranked<U>>& scratch) {
     list.swap(scratch);
   }
 }
-
-/// Slices along an axis: element i of slice s is at s.first + i · stride, of every row-major array
-/// of the shape.
-struct Slices {
-  std::int64_t outer = 1;
-  std::int64_t extent = 1;
-  std::int64_t stride = 1;
-
-  Slices(const Shape& shape, std::size_t axis) : extent(shape[axis]) {
-    for (std::size_t i = 0; i < axis; ++i) outer *= shape[i];
-    for (std::size_t i = axis + 1; i < shape.size(); ++i) stride *= shape[i];
-  }
-  template <class Visitor>
-  void for_each(Visitor&& visit) const {
-    for (std::int64_t o = 0; o < outer; ++o) {
-      for (std::int64_t i = 0; i < stride; ++i) visit(o * extent * stride + i);
-    }
-  }
-};
 
 /// Where each of 0 … n − 1 stands among the keys, if these are all of them: what sorts by
 /// positions need no comparisons for.

@@ -10,6 +10,7 @@
 #include <hom/core/operations/elementwise.h>
 #include <hom/core/operations/indexing.h>
 #include <hom/core/operations/shaping.h>
+#include <hom/core/operations/special.h>
 
 namespace hom {
 namespace {
@@ -63,7 +64,7 @@ Tensor silu(const Operand& x) {
 Tensor gelu(const Operand& x) {
   const LocationScope line(LocationScope::current(x.at()));
   require_float("gelu", x);
-  return 0.5 * x * (1 + erf(x * (1 / std::numbers::sqrt2)));
+  return x * ndtr(x);
 }
 
 Tensor square(const Operand& x) {

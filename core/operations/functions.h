@@ -22,7 +22,7 @@ Tensor log_sigmoid(const Operand& x);
 Tensor softplus(const Operand& x, double beta = 1);
 /// x·σ(x)
 Tensor silu(const Operand& x);
-/// x·Φ(x) with the normal distribution function Φ, by erf.
+/// x·Φ(x) with the normal distribution function Φ, accurate in its tail.
 Tensor gelu(const Operand& x);
 /// √(x² + y²), without overflow; the gradient at (0, 0) is 0. Throws where shapes do not broadcast.
 Tensor hypot(const Operand& x, const Operand& y);

@@ -2,6 +2,8 @@
 // them
 #include <hom/core/operations/linear_algebra.h>
 
+#include <algorithm>
+
 #include <hom/core/capture.h>
 #include <hom/core/operations/broadcasting.h>
 #include <hom/core/operations/elementwise.h>
@@ -24,6 +26,16 @@ struct System {
   /// The solution in the shape in which the right side came.
   Tensor solution(const Tensor& x) const { return is_vector ? squeeze(x, {-1}) : x; }
 };
+
+/// Whether NumPy's broadcasting takes both to one shape.
+bool broadcast(const Shape& a, const Shape& b) {
+  for (std::size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
+    const std::int64_t m = a[a.size() - i];
+    const std::int64_t n = b[b.size() - i];
+    if (m != n && m != 1 && n != 1) return false;
+  }
+  return true;
+}
 
 System system_of(const char* name, const Operand& a, const Operand& b) {
   const TensorType left = a.value().type(a.at());
@@ -53,10 +65,15 @@ System system_of(const char* name, const Operand& a, const Operand& b) {
   System system{a.as(dtype), b.as(dtype), is_vector};
   if (is_vector) system.b = expand_dims(system.b, -1);
   const Shape columns = system.b.shape();
-  const Shape batch = broadcast_shapes(name,
-                                       {dtype[Shape(left.shape.begin(), left.shape.end() - 2)],
-                                        dtype[Shape(columns.begin(), columns.end() - 2)]},
-                                       b.at());
+  const Shape batch_of_a(left.shape.begin(), left.shape.end() - 2);
+  const Shape batch_of_b(columns.begin(), columns.end() - 2);
+  require(broadcast(batch_of_a, batch_of_b), b.at(), [&] {
+    return Complaint{std::string(name) + ": the batches of the matrix " + to_string(left) +
+                         " and of the right side " + to_string(right) + " do not broadcast",
+                     "extents in front of the last two axes must be equal or 1, counted from the "
+                     "last"};
+  });
+  const Shape batch = broadcast_shapes(name, {dtype[batch_of_a], dtype[batch_of_b]}, b.at());
   const auto spread = [&](const Tensor& x) {
     Shape shape = batch;
     const Shape own = x.shape();

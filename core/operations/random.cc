@@ -5,6 +5,7 @@
 
 #include <hom/core/capture.h>
 #include <hom/core/operations/elementwise.h>
+#include <hom/core/operations/shaping.h>
 
 namespace hom {
 
@@ -26,12 +27,25 @@ std::vector<Key> split(const Key& key, std::int64_t count, const Location& at) {
   return keys;
 }
 
+Key fold_in(const Key& key, const Operand& data) {
+  const LocationScope line(LocationScope::current(data.at()));
+  require(data.dtype().is_integer(), data.at(), [&] {
+    return Complaint{"fold_in: folds integers into a key, not " + to_string(data.value().type())};
+  });
+  const Tensor number = data.value().astype(u64);
+  const Tensor words = stack({(number >> 32).astype(u32), number.astype(u32)}, -1);
+  // Digits of π, so that this is no key of `split`.
+  const Tensor apart = tensor(std::vector<std::uint32_t>{0x243f6a88, 0x85a308d3});
+  const Tensor mixed = random_bits(key, {2}, u32, data.at()) ^ apart ^ words;
+  return {random_bits({mixed}, {2}, u32, data.at())};
+}
+
 Tensor uniform(const Key& key, const Shape& shape, double low, double high, Dtype dtype,
                const Location& at) {
   const LocationScope line(LocationScope::current(at));
   require(dtype.is_float(), at, [&] {
     return Complaint{"uniform: makes floats, not " + to_string(dtype),
-                     "random_bits gives integers"};
+                     "random_integers gives integers"};
   });
   const Dtype bits_dtype = dtype == f64 ? u64 : u32;
   const int width = dtype == f64 ? 64 : 32;

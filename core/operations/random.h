@@ -20,6 +20,9 @@ Key key(std::uint64_t seed);
 /// Independent keys, a function of the key alone.
 std::vector<Key> split(const Key& key, std::int64_t count = 2,
                        const Location& at = Location::current());
+/// A key for each number: of `key` and an integer, or of an integer tensor [n…], whose keys have
+/// words [n…, 2]. Throws for other than integers.
+Key fold_in(const Key& key, const Operand& data);
 /// Uniform bits (u8, u32 or u64) by Threefry-2x32-20 (J. Salmon et al., "Parallel random numbers:
 /// as easy as 1, 2, 3", 2011); those of element i depend on the key and i alone. Many keys at once,
 /// words [n, 2], give [n] + shape.

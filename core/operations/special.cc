@@ -25,6 +25,11 @@ Tensor polygamma(std::int64_t n, const Operand& x) {
   static const Primitive& p = primitive("polygamma");
   return apply_one(p, {{"n", {n}}}, {x.value()}, x.at());
 }
+Tensor log_gamma_slope(std::int64_t k, const Operand& alpha, const Operand& t) {
+  static const Primitive& p = primitive("log_gamma_slope");
+  const auto [a, x] = harmonise<2>(p.name, {&alpha, &t}, t.at());
+  return apply_one(p, {{"k", {k}}}, {a, x}, t.at());
+}
 Tensor erfc(const Operand& x) {
   static const Primitive& p = primitive("erfc");
   return unary(p, x);

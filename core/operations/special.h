@@ -38,4 +38,10 @@ Tensor log_ndtr(const Operand& x);
 /// The x with Φ(x) = p; ∓∞ at 0 and 1, NaN outside.
 Tensor ndtri(const Operand& p);
 
+/// −∂ᵏF(t; α)/∂αᵏ / q(t; α), where F is the distribution function of t = log x for x of the gamma
+/// distribution with parameter α, and q its density. For k = 1 it is how a number moves with α: the
+/// derivative of `log_gamma` (operations/distributions.h). NaN unless α > 0. Operands
+/// promote and broadcast. Throws for other k than 1 … 31.
+Tensor log_gamma_slope(std::int64_t k, const Operand& alpha, const Operand& t);
+
 }  // namespace hom

@@ -37,38 +37,40 @@ Tensor permuted(const Tensor& x, const Tensor& permutation) {
   return reshape(take(rows, places, 0, Bounds::clip), shape);
 }
 
-/// With the unit matrix below and to the right of both factors, so that these are square:
-/// l⁻¹·pda·u⁻¹ = l⁻¹·dl + du·u⁻¹, the parts below and above the diagonal.
+/// Of the leading square, f = l⁻¹·pda·u⁻¹ = l⁻¹·dl + du·u⁻¹, the parts below and above the
+/// diagonal; further rows of l are pa·u⁻¹, further columns of u are l⁻¹·pa.
 std::vector<Tensor> derivative_of_lu(const Linearizing& at) {
   const Tensor& packed = at.y[0];
   const Shape shape = packed.shape();
-  if (at.y[0].size() == 0) return {Tensor(), Tensor()};
+  if (packed.size() == 0) return {Tensor(), Tensor()};
   const std::int64_t m = rows_of(shape);
   const std::int64_t n = columns_of(shape);
-  const Shape none(shape.size(), 0);
-  Tensor lower = m <= n ? packed(ellipsis, Range{0, m}) : packed;
-  Tensor upper = n <= m ? packed(ellipsis, Range{0, n}, all) : packed;
-  if (m > n) {
-    Shape more = none;
-    more.back() = m - n;
-    lower = pad(packed, 0, none, more);
-  }
-  if (n > m) {
-    Shape more = none;
-    more[more.size() - 2] = n - m;
-    const Tensor is_new_row = iota(i64[{n, 1}], 0) >= m;
-    const Tensor is_new = is_new_row & diagonals_of(n).on;
-    const Tensor padded = pad(packed, 0, none, more);
-    upper = where(is_new, 1, padded);
-  }
-  lower = tril(lower, -1);
-  upper = triu(upper);
-  const Tensor left = triangular_solve(lower, permuted(at.dx[0], at.y[1]), {.unit = true});
-  const Tensor whole = divided_by_upper(left, upper);
-  const Tensor below = tril(whole, -1);
+  const std::int64_t k = std::min(m, n);
+  const Range leading{0, k};
+  const Range further{k};
+  const auto rows = [&](const Tensor& x) { return m > k ? x(ellipsis, leading, all) : x; };
+  const auto columns = [&](const Tensor& x) { return n > k ? x(ellipsis, leading) : x; };
+  const Tensor square = columns(rows(packed));
+  const Tensor lower = tril(square, -1);
+  const Tensor upper = triu(square);
+  const Tensor moved = permuted(at.dx[0], at.y[1]);
+  const Tensor left = triangular_solve(lower, rows(moved), {.unit = true});
+  const Tensor f = divided_by_upper(columns(left), upper);
+  const Tensor below = tril(f, -1);
+  const Tensor above = triu(f);
   const Tensor of_lower = below + matmul(lower, below);
-  const Tensor of_upper = matmul(triu(whole), upper);
-  return {of_lower + of_upper, Tensor()};
+  const Tensor tangent = of_lower + matmul(above, upper);
+  if (m > k) {
+    const Tensor divided = divided_by_upper(moved(ellipsis, further, all), upper);
+    const Tensor rest = divided - matmul(packed(ellipsis, further, all), above);
+    return {concat({tangent, rest}, -2), Tensor()};
+  }
+  if (n > k) {
+    const Tensor seen = left(ellipsis, further);
+    const Tensor rest = seen - matmul(below, packed(ellipsis, further));
+    return {concat({tangent, rest}, -1), Tensor()};
+  }
+  return {tangent, Tensor()};
 }
 
 /// Of the first k = min(m, n) columns, c = qᵀ·da·r⁻¹ = qᵀ·dq + dr·r⁻¹, a skew and an upper
@@ -139,7 +141,7 @@ void add_factorization_primitives(PrimitiveTable& table) {
            },
        .derivative = derivative_of_qr,
        .batch = batch_elementwise,
-       .cost_factor = 30,
+       .cost_factor = 48,
        .shapes = "[…, m, n] → [… m, k], [… k, n], k = min(m, n)",
        .formula = "da·r⁻¹ − q·w, w·r; w the upper triangle of c + (c below)ᵀ, c = qᵀ·da·r⁻¹"});
 }

@@ -73,7 +73,7 @@ void add_linear_system_primitives(PrimitiveTable& table) {
                  },
              .transpose = transpose_solution,
              .batch = batch_solution,
-             .cost_factor = 12,
+             .cost_factor = 18,
              .shapes = "[…, n, n], [… n, m] → [… n, m]",
              .formula = "a⁻¹·(db − da·y)"});
 
@@ -91,7 +91,7 @@ void add_linear_system_primitives(PrimitiveTable& table) {
              const TensorType& b = typing.operands[3];
              const bool of_floats = matrices::dtypes.contains(a.dtype) && b.dtype == a.dtype;
              typing.require(of_floats, [&] {
-               return Complaint{"lu_solve: takes f32, or f64, got " + list_types(typing.operands)};
+               return Complaint{"lu_solve: takes f32, f64, got " + list_types(typing.operands)};
              });
              require_square(typing);
              const bool of_factors =
@@ -107,7 +107,7 @@ void add_linear_system_primitives(PrimitiveTable& table) {
        .derivative = [](const Linearizing& at) { return derivative_of_solution(at, at.dx[0]); },
        .transpose = transpose_solution,
        .batch = batch_solution,
-       .cost_factor = 12,
+       .cost_factor = 8,
        .shapes = "[…, n, n], [… n, n], i64 [… n], [… n, m] → [… n, m]",
        .formula = "a⁻¹·(db − da·y)"});
 }

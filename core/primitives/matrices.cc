@@ -60,18 +60,16 @@ Diagonals diagonals_of(std::int64_t n) {
   return {offset, offset == 0};
 }
 
-Tensor reciprocal_but(const Tensor& zero, const Tensor& x) {
-  return where(zero, 0, 1 / where(zero, 1, x));
+Tensor reciprocal_above(const Tensor& least, const Tensor& x) {
+  const Tensor none = abs(x) <= least;
+  return where(none, 0, 1 / where(none, 1, x));
 }
 
-Gaps gaps_of(const Tensor& values, std::int64_t extent) {
+Tensor roundings_of(const Tensor& values, std::int64_t extent) {
   const double epsilon = values.dtype() == f32 ? std::numeric_limits<float>::epsilon()
                                                : std::numeric_limits<double>::epsilon();
-  const Tensor minuend = expand_dims(values, -2);
-  const Tensor gap = minuend - expand_dims(values, -1);
-  const Tensor largest = expand_dims(max(abs(values), -1, Keep::yes), -1);
-  const Tensor size = abs(gap);
-  return {gap, size <= largest * (epsilon * static_cast<double>(extent))};
+  const Tensor largest = stop_gradient(max(abs(values), -1, Keep::yes));
+  return largest * (epsilon * static_cast<double>(extent));
 }
 
 Tensor solved_for_lanes(const Batching& at) {

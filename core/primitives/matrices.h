@@ -41,16 +41,11 @@ struct Diagonals {
   Tensor on;
 };
 Diagonals diagonals_of(std::int64_t n);
-/// 1/x, and 0 where `zero` holds.
-Tensor reciprocal_but(const Tensor& zero, const Tensor& x);
-/// Of values along the last axis: vⱼ − vᵢ, and where that is no more than rounding errors of the
-/// largest.
-struct Gaps {
-  Tensor gap;
-  Tensor none;
-  Tensor inverse() const { return reciprocal_but(none, gap); }
-};
-Gaps gaps_of(const Tensor& values, std::int64_t extent);
+/// 1/x, and 0 where |x| is at most `least`, which broadcasts.
+Tensor reciprocal_above(const Tensor& least, const Tensor& x);
+/// What rounding errors of values along the last axis may be, for matrices with `extent` rows or
+/// columns: […, 1].
+Tensor roundings_of(const Tensor& values, std::int64_t extent);
 
 /// The result of a step whose right side, the last operand, alone has lanes: the lanes as further
 /// columns, which the kernel treats one by one, so that one factorization serves all.

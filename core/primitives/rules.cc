@@ -89,6 +89,7 @@ PrimitiveTable& standard_primitives() {
     PrimitiveTable made;
     add_leaf_primitives(made);
     add_unary_primitives(made);
+    add_special_primitives(made);
     add_binary_primitives(made);
     add_shape_primitives(made);
     add_indexing_primitives(made);
@@ -103,6 +104,7 @@ PrimitiveTable& standard_primitives() {
     add_spectrum_primitives(made);
     add_linear_system_primitives(made);
     add_determinant_primitives(made);
+    add_fft_primitives(made);
     add_control_primitives(made);
     add_scan_primitive(made);
     add_while_primitive(made);

@@ -14,6 +14,7 @@ using namespace rules;
 
 void add_leaf_primitives(PrimitiveTable& table);
 void add_unary_primitives(PrimitiveTable& table);
+void add_special_primitives(PrimitiveTable& table);
 void add_binary_primitives(PrimitiveTable& table);
 void add_shape_primitives(PrimitiveTable& table);
 void add_indexing_primitives(PrimitiveTable& table);
@@ -28,6 +29,7 @@ void add_factorization_primitives(PrimitiveTable& table);
 void add_spectrum_primitives(PrimitiveTable& table);
 void add_linear_system_primitives(PrimitiveTable& table);
 void add_determinant_primitives(PrimitiveTable& table);
+void add_fft_primitives(PrimitiveTable& table);
 void add_control_primitives(PrimitiveTable& table);
 void add_scan_primitive(PrimitiveTable& table);
 void add_while_primitive(PrimitiveTable& table);

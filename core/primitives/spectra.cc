@@ -21,13 +21,16 @@ std::vector<Tensor> derivative_of_eigh(const Linearizing& at) {
   if (v.size() == 0) return {Tensor(), Tensor()};
   const Tensor right = matmul(symmetrised(at.dx[0]), v);
   const Tensor seen = matmul(transposed(v), right);
-  const Gaps gaps = gaps_of(w, n);
-  return {diagonal(seen), matmul(v, scale(gaps.inverse(), seen))};
+  const Tensor least = expand_dims(roundings_of(w, n), -1);
+  const Tensor of_columns = expand_dims(w, -2);
+  const Tensor gap = of_columns - expand_dims(w, -1);
+  return {diagonal(seen), matmul(v, scale(reciprocal_above(least, gap), seen))};
 }
 
 /// With p = uᵀ·da·v, the turns uᵀ·du and vᵀ·dv are the sum and the difference of
 /// (p + pᵀ)/2(sⱼ − sᵢ) and (p − pᵀ)/2(sⱼ + sᵢ), of which only the first is undefined for equal
-/// values: u·vᵀ has its derivative all the same.
+/// values: u·vᵀ has its derivative all the same. The turn out of the space of u or v, or among
+/// vectors whose value is 0, is taken to be 0 where it would be divided by that value.
 std::vector<Tensor> derivative_of_svd(const Linearizing& at) {
   const Tensor& u = at.y[0];
   const Tensor& s = at.y[1];
@@ -41,16 +44,19 @@ std::vector<Tensor> derivative_of_svd(const Linearizing& at) {
   const Tensor p = matmul(transposed(u), da_v);
   const Tensor half = 0.5 * p;
   const Tensor back = transposed(half);
-  const Gaps gaps = gaps_of(s, std::max(m, n));
+  const Tensor least = roundings_of(s, std::max(m, n));
   const Tensor of_columns = expand_dims(s, -2);
-  const Tensor total = of_columns + expand_dims(s, -1);
-  const Tensor twice_symmetric = half + back;
-  const Tensor symmetric = scale(gaps.inverse(), twice_symmetric);
-  const Tensor twice_skew = half - back;
-  const Tensor skew = scale(reciprocal_but(total == 0, total), twice_skew);
+  const Tensor of_rows = expand_dims(s, -1);
+  const auto divided = [&](const Tensor& x, const Tensor& by) {
+    return scale(reciprocal_above(expand_dims(least, -1), by), x);
+  };
+  const Tensor even = half + back;
+  const Tensor symmetric = divided(even, of_columns - of_rows);
+  const Tensor odd = half - back;
+  const Tensor skew = divided(odd, of_columns + of_rows);
   Tensor du = matmul(u, symmetric + skew);
   Tensor dv = matmul(v, symmetric - skew);
-  const Tensor inverse = reciprocal_but(s == 0, s);
+  const Tensor inverse = reciprocal_above(least, s);
   const auto across = [&](const Tensor& basis, const Tensor& moved) {
     const Tensor inside = matmul(basis, matmul(transposed(basis), moved));
     const Tensor outside = moved - inside;
@@ -75,7 +81,7 @@ void add_spectrum_primitives(PrimitiveTable& table) {
                  },
              .derivative = derivative_of_eigh,
              .batch = batch_elementwise,
-             .cost_factor = 30,
+             .cost_factor = 44,
              .shapes = "[…, n, n] → [… n], [… n, n]",
              .formula = "diagonal p, v·(pᵢⱼ/(wⱼ − wᵢ)); p = vᵀ·(da + daᵀ)/2·v"});
   table.add({.name = "svd",
@@ -92,7 +98,7 @@ void add_spectrum_primitives(PrimitiveTable& table) {
                  },
              .derivative = derivative_of_svd,
              .batch = batch_elementwise,
-             .cost_factor = 60,
+             .cost_factor = 80,
              .shapes = "[…, m, n] → [… m, k], [… k], [… k, n], k = min(m, n)",
              .formula = "diagonal p and the turns of u and v; p = uᵀ·da·v"});
 }

@@ -133,22 +133,6 @@ void add_unary_primitives(PrimitiveTable& table) {
     table.add(std::move(p));
   }
 
-  Primitive polygamma_ = unary("polygamma", floats);
-  polygamma_.attributes = {{"n", AttributeSpec::Kind::integer}};
-  polygamma_.type = [](const Typing& typing) {
-    const std::int64_t n = typing.attributes.integer("n");
-    typing.require(n >= 0, [&] {
-      return Complaint{"polygamma: there is no derivative of order " + std::to_string(n) + " of ψ",
-                       "polygamma(0, x) is digamma(x)"};
-    });
-    return same_type(typing);
-  };
-  polygamma_.derivative = [](const Linearizing& at) {
-    return std::vector{scale(polygamma(at.attributes.integer("n") + 1, at.x[0]), at.dx[0])};
-  };
-  polygamma_.formula = "ψ⁽ⁿ⁺¹⁾(x) · dx";
-  table.add(std::move(polygamma_));
-
   table.add(
       {.name = "is_finite",
        .dtypes = floats,

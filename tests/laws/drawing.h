@@ -99,9 +99,7 @@ class Drawing {
   bool step(const Primitive& p, std::size_t data, Choices& choices) {
     if (p.run) return control(p, data, choices);
     data = within_domain(p, data, choices);
-    // Factors of the matrix itself; or, where values are not compared with differences, any.
-    if (p.name == "lu_solve" && (wish_.domain == Domain::smooth || choices.one_in(2)))
-      return draw_lu_solve(data, choices);
+    if (p.name == "lu_solve") return draw_lu_solve(data, choices);
     const std::optional<StepSketch> sketch = random_step(p, type(data), wish_.domain, choices);
     if (!sketch) return false;
     if (p.name == "captured") {

@@ -136,10 +136,17 @@ bool Drawing::draw_lu_solve(std::size_t a, Choices& choices) {
   const Primitive& p = primitive("lu_solve");
   const auto sketch = random_step(p, type(a), wish_.domain, choices);
   if (!sketch) return false;
-  const auto factors = line("lu", {a});
-  if (!factors) return false;
-  const std::size_t right = find(sketch->operands[3], choices);
-  return line(p, sketch->attributes, {a, *factors, *factors + 1, right}).has_value();
+  std::vector<std::size_t> operands{a};
+  // Factors of the matrix itself; or, where values are not compared with differences, any.
+  if (wish_.domain == Domain::smooth || choices.one_in(2)) {
+    const auto factors = line("lu", {a});
+    if (!factors) return false;
+    operands.insert(operands.end(), {*factors, *factors + 1, find(sketch->operands[3], choices)});
+  } else {
+    for (std::size_t i = 1; i < 4; ++i)
+      operands.push_back(input(sketch->operands[i].value(wish_.domain, choices)));
+  }
+  return line(p, sketch->attributes, operands).has_value();
 }
 
 }  // namespace hom::laws

@@ -417,6 +417,11 @@ bool polygamma(StepSketch& step, const TensorType&, Domain, Choices& choices) {
   return true;
 }
 
+bool log_gamma_slope(StepSketch& step, const TensorType&, Domain, Choices& choices) {
+  set(step, "k", {choices.between(1, 3)});
+  return true;
+}
+
 bool sort(StepSketch& step, const TensorType& x, Domain domain, Choices& choices) {
   if (x.shape.empty()) return false;
   set(step, "axis", {choices.below(x.rank())});
@@ -424,6 +429,14 @@ bool sort(StepSketch& step, const TensorType& x, Domain domain, Choices& choices
   const DtypeSet moved = domain == Domain::smooth ? DtypeSet{bool_, i64, f64} : every_dtype;
   for (std::int64_t more = choices.below(3); more > 0; --more)
     step.operands.push_back({random_dtype(moved, choices)[x.shape]});
+  return true;
+}
+
+bool fft(StepSketch& step, const TensorType& x, Domain, Choices& choices) {
+  if (x.shape.empty()) return false;
+  set(step, "axis", {choices.below(x.rank())});
+  set(step, "inverse", {choices.one_in(2)});
+  step.operands = {{x}, {x}};
   return true;
 }
 
@@ -579,6 +592,8 @@ const std::map<std::string_view, Rule>& rules() {
       {"window_spread", spread},
       {"dot_general", dot_general},
       {"conv_general", conv_general},
+      {"fft", fft},
+      {"log_gamma_slope", log_gamma_slope},
       {"polygamma", polygamma},
       {"sort", sort},
       {"cholesky", square_matrix},

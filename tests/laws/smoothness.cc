@@ -175,6 +175,7 @@ bool is_smooth_at(const Primitive& p, const Attributes& attributes, std::span<co
   if (name == "erfc_inv") return all(x[0], [](double v) { return 0.1 < v && v < 1.9; });
   if (is({"lgamma", "polygamma"}))
     return all(x[0], [](double v) { return v > 0.3 || std::abs(v - std::round(v)) > 0.3; });
+  if (name == "log_gamma_slope") return all(x[0], [](double v) { return v > 0.3; });
   if (name == "acosh") return all(x[0], [](double v) { return v > 1.1; });
   if (name == "tan") return all(x[0], [](double v) { return std::abs(std::cos(v)) > 0.3; });
   if (name == "div") return all(x[1], [](double v) { return std::abs(v) > 0.2; });

@@ -75,6 +75,18 @@ std::optional<Example> example(const Primitive& primitive, Dtype dtype) {
   if (name.starts_with("reduce_")) return of({{"axes", {Shape{1}}}}, {x});
   if (name.starts_with("arg")) return of({{"axis", first}}, {x});
   if (name.starts_with("cum")) return of({{"axis", first}, {"reverse", {false}}}, {x});
+  if (name == "triangular_solve") {
+    return of({{"lower", {true}}, {"transposed", {false}}, {"unit", {false}}},
+              {ones(dtype, {2, 2}), ones(dtype, {2, 3})});
+  }
+  if (name == "lu_solve") {
+    const Tensor matrix = ones(dtype, {2, 2});
+    return of({{"transposed", {false}}}, {matrix, matrix, origin, ones(dtype, {2, 3})});
+  }
+  if (name == "pinv") return of({{"cutoff", {1e-6}}}, {x});
+  for (const char* square : {"cholesky", "eigh", "determinant", "cofactor"}) {
+    if (name == square) return of({}, {ones(dtype, {2, 2})});
+  }
   if (name == "conv_general") {
     Attributes one_axis;
     for (const char* list : {"stride", "low", "high", "lhs_dilation", "rhs_dilation"})
