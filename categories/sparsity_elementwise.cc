@@ -62,11 +62,44 @@ Tensor elementwise_sparsity(IndexSets& sets, const Operation&, std::span<const D
 Tensor no_sparsity(IndexSets&, const Operation&, std::span<const Dependences>) { return {}; }
 
 void add_elementwise_sparsity(SparsityRules& rules) {
-  for (const char* name :
-       {"neg",   "abs",   "sqrt",     "rsqrt", "exp",     "expm1",  "log",      "log1p", "sin",
-        "cos",   "tan",   "asin",     "acos",  "atan",    "sinh",   "cosh",     "tanh",  "asinh",
-        "acosh", "atanh", "logistic", "erf",   "convert", "add",    "sub",      "div",   "rem",
-        "pow",   "max",   "min",      "atan2", "erf_inv", "lgamma", "polygamma"})
+  for (const char* name : {"neg",
+                           "abs",
+                           "sqrt",
+                           "rsqrt",
+                           "exp",
+                           "expm1",
+                           "log",
+                           "log1p",
+                           "sin",
+                           "cos",
+                           "tan",
+                           "asin",
+                           "acos",
+                           "atan",
+                           "sinh",
+                           "cosh",
+                           "tanh",
+                           "asinh",
+                           "acosh",
+                           "atanh",
+                           "logistic",
+                           "erf",
+                           "convert",
+                           "add",
+                           "sub",
+                           "div",
+                           "rem",
+                           "pow",
+                           "max",
+                           "min",
+                           "atan2",
+                           "erfc",
+                           "erfcx",
+                           "erf_inv",
+                           "erfc_inv",
+                           "lgamma",
+                           "log_gamma_slope",
+                           "polygamma"})
     rules[name] = elementwise_sparsity;
   for (const char* name : {"sign", "round", "floor", "ceil", "stop_gradient"})
     rules[name] = no_sparsity;
