@@ -341,6 +341,29 @@ TEST(Papers, jvp_of_a_transpose_is_the_transpose_of_the_jvp) {
   EXPECT_EQ(program(transpose(tangent_map, real), real), program(transposed, real));
 }
 
+// Elliott, "Generic functional parallel algorithms: scan and FFT" (2017).
+
+TEST(Papers, fft_of_1_2_3_4) {
+  for (const Dtype dtype : {f64, f32}) {
+    const Tensor x = vector_of({1, 2, 3, 4}, dtype);
+    const Complex y = fft(x);
+    EXPECT_TRUE(near(y.re, {10, -2, -2, -2}));
+    EXPECT_TRUE(near(y.im, {0, 2, 0, -2}));
+    const Complex back = ifft(y);
+    EXPECT_TRUE(agree(back.re, x));
+    EXPECT_TRUE(near(back.im, {0, 0, 0, 0}));
+    const Complex half = rfft(x);
+    EXPECT_TRUE(near(half.re, {10, -2, -2}));
+    EXPECT_TRUE(near(half.im, {0, 2, 0}));
+  }
+  // As a program it is one transform, and its transpose is that of the other direction.
+  const Program p = program([](Complex c) { return fft(c); }, Complex{zeros({4}), zeros({4})});
+  EXPECT_EQ(operations_of(p).total, 1);
+  const auto of_real = [](Tensor x) { return fft(x).im; };
+  EXPECT_TRUE(near(jacobian_in_both_modes(of_real, tensor({1.0, 2.0, 3.0, 4.0})),
+                   {0, 0, 0, 0, 0, -1, 0, 1, 0, 0, 0, 0, 0, 1, 0, -1}));
+}
+
 TEST(Papers, ascent_along_a_cosine_converges_to_half_pi) {
   // sin a has slope cos a, so a + cos a climbs it.
   const auto slope = grad([](Tensor a) { return sin(a); });
