@@ -30,7 +30,8 @@ std::vector<Tensor> computed(const Operation& step, std::span<const Dependences>
 }
 
 /// Of a primitive about which nothing is known.
-Tensor everything(IndexSets& sets, const Shape& shape, std::span<const Dependences> x) {
+std::vector<Tensor> everything(IndexSets& sets, const Operation& step,
+                               std::span<const Dependences> x) {
   std::vector<IndexSets::Id> all;
   for (const Dependences& operand : x) {
     if (operand.sets.is_empty()) continue;
@@ -40,7 +41,11 @@ Tensor everything(IndexSets& sets, const Shape& shape, std::span<const Dependenc
   }
   SetTensor one({});
   one[0] = sets.unite(all);
-  return broadcast_in_dim(one.tensor(), shape, {});
+  const Tensor any = one.tensor();
+  std::vector<Tensor> results;
+  for (const TensorType& type : step.results)
+    results.push_back(broadcast_in_dim(any, type.shape, {}));
+  return results;
 }
 
 }  // namespace
@@ -77,13 +82,14 @@ std::vector<Dependences> Sparsity::primitive(const Operation& operation,
     return results;
   }
   const auto rule = sparsity_rules().find(operation.primitive->name);
-  for (Dependences& result : results) {
-    if (!result.type.dtype.is_float()) continue;
-    const bool has_rule = rule != sparsity_rules().end() && results.size() == 1;
-    result.sets =
-        has_rule ? rule->second(*sets, operation, x) : everything(*sets, result.type.shape, x);
-    if (!result.sets.is_empty())
-      ensure(result.sets.type() == u32[result.type.shape], "sets have the shape of the result");
+  const std::vector<Tensor> found = rule != sparsity_rules().end()
+                                        ? rule->second(*sets, operation, x)
+                                        : everything(*sets, operation, x);
+  ensure(found.size() == results.size(), "a sparsity rule gives sets for each result");
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].type.dtype.is_float() || found[i].is_empty()) continue;
+    ensure(found[i].type() == u32[results[i].type.shape], "sets have the shape of the result");
+    results[i].sets = found[i];
   }
   return results;
 }

@@ -51,10 +51,36 @@ struct Dependences {
   Tensor known = {};
 };
 
-/// The sets of the result of a step with one float result, u32 of its shape, or an empty tensor for
-/// none. At least one operand has sets.
-using SparsityRule =
-    std::function<Tensor(IndexSets&, const Operation&, std::span<const Dependences>)>;
+/// The sets of the results of a step, at least one of whose operands has sets: a function that
+/// returns u32 of the result's shape, or an empty tensor where it depends on nothing; or a vector
+/// of such where there are more results than one. What it says of results that are not floats does
+/// not count.
+class SparsityRule {
+ public:
+  SparsityRule() = default;
+  template <std::invocable<IndexSets&, const Operation&, std::span<const Dependences>> F>
+  SparsityRule(F f) {  // NOLINT(google-explicit-constructor)
+    using Result =
+        std::invoke_result_t<F, IndexSets&, const Operation&, std::span<const Dependences>>;
+    if constexpr (std::convertible_to<Result, std::vector<Tensor>>) {
+      function_ = std::move(f);
+    } else {
+      function_ = [f = std::move(f)](IndexSets& sets, const Operation& step,
+                                     std::span<const Dependences> x) {
+        return std::vector<Tensor>{f(sets, step, x)};
+      };
+    }
+  }
+
+  std::vector<Tensor> operator()(IndexSets& sets, const Operation& step,
+                                 std::span<const Dependences> x) const {
+    return function_(sets, step, x);
+  }
+
+ private:
+  std::function<std::vector<Tensor>(IndexSets&, const Operation&, std::span<const Dependences>)>
+      function_;
+};
 using SparsityRules = std::map<std::string, SparsityRule, std::less<>>;
 
 /// The rules in force, by the name of the primitive: Hom's own on first use. A primitive without

@@ -15,9 +15,13 @@ Tensor of_whole(IndexSets& sets, const Dependences& x, std::size_t count, const 
   return broadcast_in_dim(all, result, iota_shape(batch));
 }
 
-/// Every element of a result on all of its matrix.
-Tensor whole_matrix(IndexSets& sets, const Operation& step, std::span<const Dependences> x) {
-  return of_whole(sets, x[0], 2, step.results[0].shape);
+/// Every element of every result on all of its matrix.
+std::vector<Tensor> whole_matrix(IndexSets& sets, const Operation& step,
+                                 std::span<const Dependences> x) {
+  std::vector<Tensor> results;
+  for (const TensorType& type : step.results)
+    results.push_back(of_whole(sets, x[0], 2, type.shape));
+  return results;
 }
 
 /// Each column of a solution on its column of the right side, the last operand, and on the matrix.
@@ -39,7 +43,8 @@ Tensor solution(IndexSets& sets, const Operation& step, std::span<const Dependen
 }  // namespace
 
 void add_matrix_sparsity(SparsityRules& rules) {
-  for (const char* name : {"cholesky", "determinant", "cofactor", "pinv"})
+  for (const char* name :
+       {"cholesky", "cofactor", "determinant", "eigh", "lu", "pinv", "qr", "svd"})
     rules[name] = whole_matrix;
   rules["triangular_solve"] = solution;
   rules["lu_solve"] = solution;

@@ -8,6 +8,7 @@
 
 #include <hom/categories/sparsity_rule.h>
 #include <hom/core/axes.h>
+#include <hom/core/executor.h>
 #include <hom/core/operations/shaping.h>
 
 namespace hom::categories {
@@ -80,6 +81,32 @@ Tensor combined(IndexSets& sets, const Tensor& base, const Tensor& updates, cons
   return result.tensor();
 }
 
+/// Everything goes where its key goes, or, where that is not known, anywhere along the axis.
+std::vector<Tensor> sort_sparsity(IndexSets& sets, const Operation& step,
+                                  std::span<const Dependences> x) {
+  if (!x[0].known.is_empty()) {
+    TensorList operands{x[0].known};
+    std::vector<TensorType> types{x[0].type};
+    for (const Dependences& moved : x.subspan(1)) {
+      operands.push_back(sets_of(moved));
+      types.push_back(u32[moved.type.shape]);
+    }
+    const TensorList sorted =
+        execute({*step.primitive, step.attributes, types, step.at}, std::move(operands));
+    std::vector<Tensor> results(sorted.begin(), sorted.end());
+    results[0] = Tensor();
+    return results;
+  }
+  const Shape axis{step.attributes.integer("axis")};
+  std::vector<Tensor> results;
+  for (const Dependences& moved : x) {
+    results.push_back(moved.sets.is_empty()
+                          ? Tensor()
+                          : spread(united_over(sets, moved.sets, axis), moved.type.shape, axis));
+  }
+  return results;
+}
+
 bool sets_elements(const Operation& step) { return step.attributes.string("combine") == "set"; }
 
 Tensor scatter_sparsity(IndexSets& sets, const Operation& step, std::span<const Dependences> x) {
@@ -144,6 +171,7 @@ void add_movement_sparsity(SparsityRules& rules) {
   rules["gather"] = gather_sparsity;
   rules["dynamic_slice"] = dynamic_slice_sparsity;
   rules["scatter"] = scatter_sparsity;
+  rules["sort"] = sort_sparsity;
   rules["update_slice"] = update_slice_sparsity;
   rules["dynamic_update_slice"] = dynamic_update_slice_sparsity;
 }

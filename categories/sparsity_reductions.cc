@@ -43,6 +43,17 @@ Tensor running(IndexSets& sets, const Operation& step, std::span<const Dependenc
   return move_axis(result.tensor(), -1, axis);
 }
 
+/// Both parts of a transform on both parts of what lies along the axis.
+std::vector<Tensor> transformed(IndexSets& sets, const Operation& step,
+                                std::span<const Dependences> x) {
+  const Shape& shape = step.results[0].shape;
+  const Shape axis{step.attributes.integer("axis")};
+  const Tensor both = united(sets, x[0].sets, x[1].sets);
+  const Tensor all =
+      broadcast_in_dim(united_over(sets, both, axis), shape, axes_without(shape.size(), axis));
+  return {all, all};
+}
+
 /// One operand of a contraction as [batches, rows, terms].
 struct Side {
   std::int64_t batches = 1;
@@ -159,6 +170,7 @@ void add_reduction_sparsity(SparsityRules& rules) {
     rules[name] = reduced;
   for (const char* name : {"cumsum", "cumprod", "cummax", "cummin"}) rules[name] = running;
   rules["dot_general"] = contraction;
+  rules["fft"] = transformed;
 }
 
 }  // namespace hom::categories

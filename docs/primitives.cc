@@ -215,7 +215,9 @@ int main() {
          "`Programs` and `GAD`: they have all of them, and those that users add. *Its program* "
          "stands for a step with a program inside\nthat is read instead: a loop unrolled, a "
          "`while` where it has a bound. What has a linear arrow is linear in some of its\n"
-         "operands, as a product is.\n\n";
+         "operands, as a product is. *Everything* stands\nfor a primitive without a rule for "
+         "sparsity patterns, each element of whose result may depend on every element of its "
+         "operands; the\npattern of a derivative meets linear steps only.\n\n";
   categories_of(primitives);
   std::cout << "\n### Why not\n\n"
                "A step that a category does not have is an error at the user's line, with this "

@@ -32,12 +32,13 @@ struct Phase {
   std::vector<std::int64_t> taps, elements;
   std::int64_t extent;
 
-  /// Whether place t of each output comes right after place t − 1.
-  bool is_run() const {
+  /// From place to place of each output, in elements; 0 where they are not equally far apart.
+  std::int64_t tap_step() const {
+    const std::int64_t step = elements.size() > 1 ? elements[1] - elements[0] : 1;
     for (std::size_t t = 1; t < elements.size(); ++t) {
-      if (elements[t] != elements[t - 1] + 1) return false;
+      if (elements[t] != elements[t - 1] + step) return 0;
     }
-    return true;
+    return step;
   }
 };
 
@@ -141,10 +142,8 @@ class Convolver {
     find_rows(phase);
     if (taps_.empty()) return fill_zeros();
     const std::int64_t terms = static_cast<std::int64_t>(taps_.size()) * sizes_.in;
-    const bool is_depthwise = sizes_.in == 1 && sizes_.out == 1 && sizes_.groups > 1 &&
-                              (scalar::Integer<T> || terms < 64);
     if (terms == 0) return fill_zeros();
-    if (is_depthwise) return run_depthwise(phase);
+    if (sizes_.in == 1 && sizes_.out == 1 && sizes_.groups > 1) return run_depthwise(phase);
     const T* kernel = kernel_of_phase();
     if (is_matrix_product(phase)) return multiply_all(kernel);
     // Few rows would not repay that the product arranges the kernel for each block.
@@ -167,6 +166,7 @@ class Convolver {
     for (const Phase* along : phase)
       counts.push_back(static_cast<std::int64_t>(along->taps.size()));
     taps_.clear();
+    tap_step_ = phase.empty() ? 0 : phase.back()->tap_step();
     for_each_index(counts, [&](const std::vector<std::int64_t>& index) {
       std::int64_t tap = 0;
       for (std::size_t i = 0; i < index.size(); ++i) {
@@ -260,7 +260,7 @@ class Convolver {
                   bool inside, const std::int64_t* position, const Stored* x, T* to) const {
     const Phase& along = *phase[axis];
     const bool is_last = axis + 1 == phase.size();
-    if (is_last && inside && sizes_.groups == 1 && along.is_run())
+    if (is_last && inside && sizes_.groups == 1 && tap_step_ > 0)
       return write_run(along, element, position[axis], x, to);
     for (const std::int64_t place : along.elements) {
       const std::int64_t i = place + position[axis];
@@ -280,20 +280,34 @@ class Convolver {
     return to;
   }
 
-  /// Neighbouring places with all channels lie side by side in x.
+  /// All channels of places that are equally far apart: in one run where they are neighbours.
   T* write_run(const Phase& along, std::int64_t element, std::int64_t position, const Stored* x,
                T* to) const {
     const auto places = static_cast<std::int64_t>(along.elements.size());
     const std::int64_t start = along.elements[0] + position;
-    const std::int64_t first = std::clamp<std::int64_t>(-start, 0, places);
-    const std::int64_t last = std::clamp<std::int64_t>(along.extent - start, first, places);
-    std::fill_n(to, first * sizes_.in, T{0});
+    const std::int64_t step = tap_step_;
+    const auto first_from = [&](std::int64_t i) {
+      const std::int64_t distance = i - start;
+      return distance <= 0 ? 0 : std::min((distance + step - 1) / step, places);
+    };
+    const std::int64_t first = first_from(0);
+    const std::int64_t last = std::max(first_from(along.extent), first);
+    const std::int64_t in = sizes_.in;
+    std::fill_n(to, first * in, T{0});
     if (first < last) {
-      copy(x + (element * along.extent + start + first) * sizes_.in, (last - first) * sizes_.in,
-           to + first * sizes_.in);
+      const Stored* from = x + (element * along.extent + start + first * step) * in;
+      if (step == 1) {
+        copy(from, (last - first) * in, to + first * in);
+      } else if (in == 1) {
+        for (std::int64_t t = first; t < last; ++t)
+          to[t] = static_cast<T>(from[(t - first) * step]);
+      } else {
+        for (std::int64_t t = first; t < last; ++t)
+          copy(from + (t - first) * step * in, in, to + t * in);
+      }
     }
-    std::fill_n(to + last * sizes_.in, (places - last) * sizes_.in, T{0});
-    return to + places * sizes_.in;
+    std::fill_n(to + last * in, (places - last) * in, T{0});
+    return to + places * in;
   }
 
   static void copy(const Stored* from, std::int64_t n, T* to) {
@@ -323,12 +337,26 @@ class Convolver {
     }
   }
 
-  /// One channel in each group: all channels side by side, the places in order, as a product with
-  /// so few terms adds them.
+  /// One channel in each group: all channels side by side, the places in the order of
+  /// matrix_product.h.
   void run_depthwise(const std::vector<const Phase*>& phase) {
+    constexpr std::size_t chunk = 256;
     const std::int64_t channels = sizes_.groups;
+    const std::size_t lanes = taps_.size() < 64 ? 1 : 8;
     const std::vector<Stored> zeros(static_cast<std::size_t>(channels), static_cast<Stored>(T{0}));
-    std::vector<T> sums(static_cast<std::size_t>(channels));
+    std::vector<T> totals(static_cast<std::size_t>(channels));
+    std::vector<T> sums(static_cast<std::size_t>(channels) * lanes);
+    const auto add_lanes = [&] {
+      T* sum = sums.data();
+      for (std::size_t lane = 0; lane < lanes; ++lane, sum += channels) {
+#pragma omp simd
+        for (std::int64_t c = 0; c < channels; ++c) {
+          totals[static_cast<std::size_t>(c)] =
+              static_cast<T>(totals[static_cast<std::size_t>(c)] + sum[c]);
+        }
+      }
+      std::fill(sums.begin(), sums.end(), T{0});
+    };
     const auto per_batch = static_cast<std::int64_t>(outputs_.size());
     std::vector<std::int64_t> counts;
     for (const Phase* along : phase)
@@ -338,6 +366,7 @@ class Convolver {
       const std::int64_t* position =
           positions_.data() + row % per_batch * static_cast<std::int64_t>(phase.size());
       std::fill(sums.begin(), sums.end(), T{0});
+      std::fill(totals.begin(), totals.end(), T{0});
       std::size_t number = 0;
       for_each_index(counts, [&](const std::vector<std::int64_t>& index) {
         const Stored* from = x;
@@ -349,14 +378,17 @@ class Convolver {
           element = element * phase[i]->extent + place;
         }
         from = from ? from + element * channels : zeros.data();
-        const T* weights = kernel_ + taps_[number++] * channels;
-        T* sum = sums.data();
+        const T* weights = kernel_ + taps_[number] * channels;
+        T* sum = sums.data() + static_cast<std::int64_t>(number % chunk % lanes) * channels;
 #pragma omp simd
         for (std::int64_t c = 0; c < channels; ++c)
           sum[c] = static_cast<T>(sum[c] + static_cast<T>(static_cast<T>(from[c]) * weights[c]));
+        if (++number % chunk == 0) add_lanes();
       });
+      add_lanes();
       Stored* to = output(row);
-      for (std::int64_t c = 0; c < channels; ++c) to[c] = static_cast<Stored>(one_nan(sums[c]));
+      for (std::int64_t c = 0; c < channels; ++c)
+        to[c] = static_cast<Stored>(one_nan(totals[static_cast<std::size_t>(c)]));
     }
   }
 
@@ -371,6 +403,7 @@ class Convolver {
   std::vector<std::vector<Phase>> phases_;
   // Of the phase that is being computed:
   std::vector<std::int64_t> taps_;
+  std::int64_t tap_step_ = 0;
   std::vector<std::int64_t> outputs_;
   std::vector<std::int64_t> positions_;
   std::int64_t all_outputs_ = 1;

@@ -48,13 +48,13 @@ Integers read_integers(const Array& x) {
   return values;
 }
 
+/// Axes are told with the type, because those of a batched step count the lanes in front too.
 [[noreturn]] void fail_out_of_range(const Invocation& step, std::int64_t index, std::int64_t axis,
-                                    std::int64_t extent) {
+                                    const TensorType& type) {
   fail(Complaint{step.primitive.name + ": index " + std::to_string(index) +
-                     " is out of range on axis " + std::to_string(axis) + ", whose extent is " +
-                     std::to_string(extent),
+                     " is out of range on axis " + std::to_string(axis) + " of " + to_string(type),
                  "indices count from 0 and are never negative; Bounds::clip clamps them. (take and "
-                 "take_along_axis gather.)"},
+                 "take_along_axis gather; vmap puts lanes in front.)"},
        step.at);
 }
 
@@ -84,7 +84,7 @@ Addressing address(const Invocation& step, const Array& x, const Array& indices)
       const std::int64_t extent = x.type.shape[static_cast<std::size_t>(axis)];
       std::int64_t index = values[static_cast<std::size_t>(t * k + i)];
       if (index < 0 || index >= extent) {
-        if (mode == Mode::check) fail_out_of_range(step, index, axis, extent);
+        if (mode == Mode::check) fail_out_of_range(step, index, axis, x.type);
         if (mode == Mode::drop || extent == 0) {  // an empty axis has nothing to clamp to
           offset = nowhere;
           break;

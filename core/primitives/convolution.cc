@@ -100,20 +100,29 @@ std::vector<Tensor> derivative_of_convolution(const Linearizing& at) {
   return {tangent};
 }
 
-/// Axis 0 and the last one change places, within each of the groups of the last: [a, …, (g, b)] to
-/// [b, …, (g, a)].
-Tensor exchanged(const Tensor& x, std::int64_t groups) {
-  if (groups == 1) return swap_axes(x, 0, -1);
+/// [b, s…, (g, i)] as [i, b, s…, g].
+Tensor channels_in_front(const Tensor& x, std::int64_t groups) {
   Shape split = x.shape();
-  const std::int64_t a = split[0];
-  const std::int64_t b = split.back() / groups;
+  const std::int64_t channels = split.back() / groups;
   split.back() = groups;
-  split.push_back(b);
-  const Tensor parts = swap_axes(reshape(x, split), 0, -1);
-  const Shape apart = parts.shape();
-  Shape joined(apart.begin(), apart.end() - 2);
-  joined.push_back(groups * a);
-  return reshape(parts, joined);
+  split.push_back(channels);
+  return move_axis(reshape(x, split), -1, 0);
+}
+
+/// w̄[k, i, (g, o)] = Σ x·ȳ over the batch and all outputs: a convolution with ȳ for its kernel, for
+/// which the batch is one more spatial axis, so that ȳ may stay as it lies.
+Tensor pulled_to_kernel(const Tensor& x, const Tensor& ct, std::vector<ConvolutionAxis> axes,
+                        std::int64_t groups) {
+  axes.insert(axes.begin(), ConvolutionAxis{.extent = ct.extent(0)});
+  for (ConvolutionAxis& axis : axes) axis = axis.onto_kernel();
+  Shape outputs = ct.shape();
+  outputs.insert(outputs.end() - 1, 1);
+  const Tensor channels = channels_in_front(x, groups);
+  const Tensor kernel = reshape(ct, outputs);
+  const Tensor sums = conv_general(channels, kernel, convolution_of(axes, groups));
+  Shape shape = sums.shape();
+  shape.erase(shape.begin() + 1);
+  return move_axis(reshape(sums, shape), 0, -2);
 }
 
 void transpose_convolution(const Transposing& at) {
@@ -133,12 +142,7 @@ void transpose_convolution(const Transposing& at) {
     at.add(0, conv_general(ct, kernel, convolution_of(axes, groups)));
     return;
   }
-  // Σ over the batch and all outputs: the batch takes the place of the channels that are summed.
-  for (ConvolutionAxis& axis : axes) axis = axis.onto_kernel();
-  const Tensor x = exchanged(at.x[0], groups);
-  const Tensor kernel = move_axis(ct, 0, -2);
-  const Tensor sums = conv_general(x, kernel, convolution_of(axes, groups));
-  at.add(1, move_axis(sums, 0, -2));
+  at.add(1, pulled_to_kernel(at.x[0], ct, std::move(axes), groups));
 }
 
 /// The last axis [(g, c)] with lanes n from axis 0 put between the groups and their channels:

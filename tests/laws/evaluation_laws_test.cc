@@ -144,6 +144,32 @@ TEST(Laws, eager_equals_program_for_every_named_function) {
       {"roll", [](const Tensor& x, const Tensor&) { return roll(x, 1, 1); }},
       {"tril", [](const Tensor& x, const Tensor& y) { return tril(x) + triu(y, 1); }},
       {"diagonal", [](const Tensor& x, const Tensor&) { return diagonal(x); }},
+      {"solve",
+       [](const Tensor& x, const Tensor& y) {
+         const Tensor wide = x.astype(f32);
+         return solve(matmul(wide, wide.T()) + eye(3, f32), y.astype(f32));
+       }},
+      {"lstsq",
+       [](const Tensor& x, const Tensor& y) { return lstsq(x.astype(f64), y.astype(f64)); }},
+      {"determinant",
+       [](const Tensor& x, const Tensor& y) { return determinant(matmul(x, y.T()).astype(f64)); }},
+      {"slogdet",
+       [](const Tensor& x, const Tensor& y) {
+         const LogDeterminant logs = slogdet(matmul(x, y.T()).astype(f64));
+         return logs.sign * logs.logarithm;
+       }},
+      {"expm", [](const Tensor& x, const Tensor& y) { return expm(matmul(x, y.T()).astype(f64)); }},
+      {"matrix_power",
+       [](const Tensor& x, const Tensor& y) {
+         return matrix_power(matmul(x, y.T()).astype(f32), 5);
+       }},
+      {"matrix_norm",
+       [](const Tensor& x, const Tensor&) { return matrix_norm(x.astype(f32), MatrixNorm::two); }},
+      {"eigh",
+       [](const Tensor& x, const Tensor& y) {
+         const Eigh e = eigh(matmul(x, y.T()).astype(f64));
+         return matmul(e.vectors, diagonal_matrix(e.values));
+       }},
       {"indexing",
        [](const Tensor& x, const Tensor& y) {
          return x(Range{0, 2}, newaxis, Range{3, 0, -1}) + y(1, 2);

@@ -522,9 +522,11 @@ bool any_matrix(StepSketch& step, const TensorType& x, Domain domain, Choices& c
   set(step, "cutoff", {domain != Domain::smooth && choices.one_in(2) ? 0.1 : 1e-6});
   return x.rank() >= 2;
 }
+
 bool square_matrix(StepSketch&, const TensorType& x, Domain, Choices&) {
   return x.rank() >= 2 && x.shape.back() == x.shape[x.shape.size() - 2];
 }
+
 bool linear_system(StepSketch& step, const TensorType& x, Domain domain, Choices& choices) {
   if (!square_matrix(step, x, domain, choices)) return false;
   for (const char* name : {"lower", "transposed", "unit"}) set(step, name, {choices.one_in(2)});

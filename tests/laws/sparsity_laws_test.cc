@@ -182,8 +182,10 @@ TEST(SparsityLaws, sparse_jacobian_equals_dense_jacobian) {
 TEST(SparsityLaws, sparse_hessian_equals_dense_hessian) {
   Counts counts;
   holds("sparse Hessian = dense Hessian", 600, 6,
-        {.domain = Domain::smooth, .max_size = 16, .bounded = true}, sparse_hessian_equals_dense,
-        counts);
+        // The second derivative of cofactors is not that of a polynomial where singular values are
+        // equal, and then sums of columns differ from columns.
+        {.domain = Domain::smooth, .without = {"cofactor"}, .max_size = 16, .bounded = true},
+        sparse_hessian_equals_dense, counts);
   EXPECT_LE(counts.passes, counts.columns);
 }
 

@@ -381,6 +381,15 @@ TEST(Convolution, each_output_has_the_bits_of_a_product_of_its_patch) {
         ASSERT_TRUE(array_equal(y(1, i, j), product(0)));
       }
     }
+    // Depthwise with many places: chunks and lanes.
+    const Tensor long_signal = sin(reshape(arange(700 * 3, f64), {700, 3})).astype(dtype);
+    const Tensor long_kernel = cos(reshape(arange(600 * 3, f64), {600, 1, 3})).astype(dtype);
+    const Tensor sums = conv(long_signal, long_kernel, {.groups = 3});
+    for (std::int64_t c = 0; c < 3; ++c) {
+      const Range one{c, c + 1};
+      ASSERT_TRUE(
+          array_equal(sums(all, one), conv(long_signal(all, one), long_kernel(all, all, one))));
+    }
     // Depthwise: each channel alone.
     const Tensor kernel = cos(reshape(arange(3 * 2 * 12, f64), {3, 2, 1, 12})).astype(dtype);
     const Tensor each = conv(x, kernel, {.padding = Padding::same(), .groups = 12});
@@ -521,6 +530,34 @@ TEST(Convolution, empty_tensors) {
 TEST(Convolution, dtypes_promote) {
   EXPECT_EQ(conv(ones({1, 3, 1}, f32), ones({2, 1, 1}, i64)).dtype(), f32);
   EXPECT_EQ(conv(ones({1, 3, 1}, f16), ones({2, 1, 1}, bf16)).dtype(), f32);
+}
+
+// ---- which elements results depend on ----
+
+TEST(Convolution, patterns_are_exactly_those_of_the_jacobian) {
+  Random random(6);
+  for (int round = 0; round < 60; ++round) {
+    Example e = random_example(f64, random);
+    if (e.x.size() > 60 || e.x.size() == 0 || e.kernel.size() == 0) continue;
+    const auto f = [&](Tensor x) { return conv_general(x, e.kernel, e.c); };
+    const SparsityPattern pattern = sparsity(f)(e.x);
+    // Known weights that are 0 count, so the pattern is that of the numbers.
+    const Tensor dense = jacobian(f)(e.x);
+    const std::vector<double> entries = dense.to_vector();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const auto column = static_cast<std::int64_t>(i) % e.x.size();
+      const auto row = static_cast<std::int64_t>(i) / e.x.size();
+      ASSERT_EQ(pattern.contains(row, column), entries[i] != 0) << e.text();
+    }
+  }
+}
+
+TEST(Convolution, patterns_of_windows) {
+  const auto f = [](Tensor x) { return window_max(x, {.window = {3}, .stride = {2}}); };
+  EXPECT_EQ(to_string(sparsity(f)(f64[{5}])), "x x x . .\n. . x x x\n");
+  const auto g = [&](Tensor x) { return vjp(f)(x).second(ones({1})); };
+  // Which element wins does not vary.
+  EXPECT_EQ(to_string(sparsity(g)(f64[{3}])), ". . .\n. . .\n. . .\n");
 }
 
 // ---- mistakes ----

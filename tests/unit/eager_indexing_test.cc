@@ -161,11 +161,11 @@ void expect_error(const std::string& text, const std::function<void()>& mistake)
   }
 }
 
-TEST(EagerIndexing, CheckedIndicesOutOfRangeAreErrorsThatNameIndexAxisAndExtent) {
+TEST(EagerIndexing, CheckedIndicesOutOfRangeAreErrorsThatNameIndexAxisAndType) {
   const Tensor x = row_of<float>({1, 2, 3});
   const auto indices = [](std::int64_t i) { return tensor<std::int64_t>({i}, Shape{1, 1}); };
   const Attributes gathering{{"axes", {Shape{0}}}, {"mode", {std::string("check")}}};
-  expect_error("gather: index 3 is out of range on axis 0, whose extent is 3",
+  expect_error("gather: index 3 is out of range on axis 0 of f32[3]",
                [&] { run("gather", gathering, x, indices(3)); });
   expect_error("gather: index -1 is out of range on axis 0",
                [&] { run("gather", gathering, x, indices(-1)); });
@@ -174,7 +174,7 @@ TEST(EagerIndexing, CheckedIndicesOutOfRangeAreErrorsThatNameIndexAxisAndExtent)
                [&] { run("gather", gathering, x, huge); });
   const Attributes scattering{
       {"axes", {Shape{0}}}, {"combine", {std::string("set")}}, {"mode", {std::string("check")}}};
-  expect_error("scatter: index 4 is out of range on axis 0, whose extent is 3",
+  expect_error("scatter: index 4 is out of range on axis 0 of f32[3]",
                [&] { run("scatter", scattering, x, indices(4), row_of<float>({9})); });
   const Tensor two = row_of<std::int64_t>({2});
   expect_error(

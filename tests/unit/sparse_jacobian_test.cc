@@ -151,6 +151,10 @@ TEST(Sparsity, of_windows_is_what_lies_in_them) {
   };
   EXPECT_EQ(pattern_of(back, 4), "x x . .\nx x x .\n. x x x\n. . x x\n");
 }
+TEST(Sparsity, of_sorting_is_each_slice) {
+  const auto f = [](Tensor x) { return sort(reshape(x, {2, 2}), 1); };
+  EXPECT_EQ(pattern_of(f, 4), "x x . .\nx x . .\n. . x x\n. . x x\n");
+}
 TEST(Sparsity, of_a_convolution_is_what_the_kernel_meets) {
   const Tensor kernel = reshape(tensor({1.0, 0.0, -1.0}), {3, 1, 1});
   const auto f = [&](Tensor x) {
@@ -192,6 +196,23 @@ TEST(Sparsity, of_a_primitive_without_a_rule_is_everything) {
   EXPECT_EQ(pattern_of([](Tensor x) { return sin(x); }, 2), "x x\nx x\n");
   categories::sparsity_rules() = before;
   EXPECT_EQ(pattern_of([](Tensor x) { return sin(x); }, 2), "x .\n. x\n");
+}
+
+TEST(Sparsity, every_function_of_one_element_has_a_rule) {
+  int seen = 0;
+  for (const Primitive* p : standard_primitives().all()) {
+    if (!p->derivative || (p->shapes != "s → s" && p->shapes != "s, s → s")) continue;
+    ++seen;
+    EXPECT_TRUE(categories::sparsity_rules().contains(p->name)) << p->name;
+  }
+  EXPECT_GE(seen, 40);
+}
+TEST(Sparsity, every_linear_primitive_has_a_rule) {
+  // The pattern of a derivative is read from linear steps.
+  for (const Primitive* p : standard_primitives().all()) {
+    if (!p->transpose || p->run || p->name == "barrier") continue;
+    EXPECT_TRUE(categories::sparsity_rules().contains(p->name)) << p->name;
+  }
 }
 
 // ---- Jacobians ----

@@ -1,5 +1,5 @@
 // tests/errors/run/cross_entropy_label_out_of_range.cc -- a label that is none of the classes
-// expect: index 3 is out of range on axis 1, whose extent is 3
+// expect: index 3 is out of range on axis 1 of f64[2, 3]
 #include "tests/errors/fails.h"
 
 MISTAKE(cross_entropy_label_out_of_range) {

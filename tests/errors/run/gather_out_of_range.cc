@@ -1,5 +1,5 @@
 // tests/errors/run/gather_out_of_range.cc -- an index beyond the last element
-// expect: gather: index 7 is out of range on axis 0, whose extent is 3
+// expect: gather: index 7 is out of range on axis 0 of f64[3]
 #include "tests/errors/fails.h"
 
 MISTAKE(gather_out_of_range) {

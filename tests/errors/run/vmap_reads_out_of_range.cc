@@ -1,6 +1,5 @@
 // tests/errors/run/vmap_reads_out_of_range.cc -- a lane that reads outside its table, in a map
-// expect: index 7 is out of range
-// expect: whose extent is 3
+// expect: gather: index 7 is out of range on axis 0 of f64[3]
 #include "tests/errors/fails.h"
 
 MISTAKE(vmap_reads_out_of_range) {
