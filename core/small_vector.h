@@ -78,15 +78,12 @@ class SmallVector {
     capacity_ = capacity;
   }
   void resize(std::size_t count, const T& value = T()) {
-    if (count < size_) {
-      std::destroy_n(data_ + count, size_ - count);
-    } else {
-      reserve(count);
-      std::uninitialized_fill_n(data_ + size_, count - size_, value);
-    }
+    if (count <= size_) return shrink(count);
+    reserve(count);
+    std::uninitialized_fill_n(data_ + size_, count - size_, value);
     size_ = count;
   }
-  void clear() { resize(0); }
+  void clear() { shrink(0); }
   template <class... Args>
   T& emplace_back(Args&&... args) {
     if (size_ == capacity_) {
@@ -101,7 +98,7 @@ class SmallVector {
   }
   void push_back(const T& value) { emplace_back(value); }
   void push_back(T&& value) { emplace_back(std::move(value)); }
-  void pop_back() { resize(size_ - 1); }
+  void pop_back() { shrink(size_ - 1); }
 
   template <std::forward_iterator It>
   void assign(It first, It last) {
@@ -139,6 +136,12 @@ class SmallVector {
   }
 
  private:
+  /// Not by `resize`: g++ 12 would warn of a fill that does not happen.
+  void shrink(std::size_t count) {
+    std::destroy_n(data_ + count, size_ - count);
+    size_ = count;
+  }
+
   T* inside() { return reinterpret_cast<T*>(inside_); }
   bool is_inside() const { return data_ == reinterpret_cast<const T*>(inside_); }
   void free_heap() {
