@@ -4,40 +4,19 @@
 #include <limits>
 
 #include <hom/categories/batch.h>
-#include <hom/core/operations/functions.h>
-#include <hom/core/operations/indexing.h>
+#include <hom/core/operations/broadcasting.h>
+#include <hom/core/operations/linear_algebra.h>
 #include <hom/core/operations/reductions.h>
 #include <hom/core/operations/shaping.h>
 
 namespace hom::detail {
 namespace {
 
-/// A⁻¹ b for A [n, n] and b [n]: Gauss-Jordan elimination with partial pivoting, one iteration for
-/// each column, on A and b side by side.
-Tensor eliminated(const Tensor& a, const Tensor& b) {
-  const std::int64_t n = b.shape()[0];
-  if (n == 0) return b;  // no column has a pivot
-  const Tensor rows = hom::arange(n);
-  const auto step = [&](const Tensor& k, const Tensor& m) {
-    const Tensor column = take(m, k, 1);
-    const Tensor size = where(rows < k, -1.0, abs(column));
-    const Tensor pivot = argmax(size, 0);
-    const Tensor swapped = take(m, where(rows == k, pivot, where(rows == pivot, k, rows)), 0);
-    const Tensor row = take(swapped, k, 0);
-    const Tensor scaled = row / take(row, k, 0);
-    const Tensor factors = where(rows == k, 0.0, take(swapped, k, 1));
-    const Tensor rest = swapped - outer(factors, scaled);
-    return where(expand_dims(rows == k, 1), expand_dims(scaled, 0), rest);
-  };
-  const Tensor both = concat({a, expand_dims(b, 1)}, 1);
-  return fori_loop(0, n, step, both)(all, n);
-}
-
-/// The same as a step that knows its transpose: A⁻ᵀ.
+/// A⁻¹ b for A [n, n] and b [n].
 Tensor solved(const Tensor& a, const Tensor& b, const Location& at) {
-  return custom_linear(
-      eliminated, [](const Tensor& m, const Tensor& ct) { return eliminated(transpose(m), ct); },
-      at)(a, b);
+  const Tensor x =
+      solve(Operand(widened(Operand(a, at)), at), Operand(widened(Operand(b, at)), at));
+  return x.astype(b.dtype());
 }
 
 /// The leaves one after the other, as one vector, and back.

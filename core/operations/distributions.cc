@@ -24,6 +24,26 @@ void require_float_dtype(const char* operation, Dtype dtype, const Location& at)
   });
 }
 
+/// A parameter in the shape of what is drawn.
+Tensor parameter(const char* operation, const char* name, const Operand& x, Dtype dtype,
+                 const Shape& shape) {
+  const Shape& own = x.shape();
+  const std::size_t rank = shape.size();
+  bool fits = own.size() <= rank;
+  for (std::size_t i = 0; fits && i < own.size(); ++i) {
+    const std::int64_t extent = own[own.size() - 1 - i];
+    fits = extent == 1 || extent == shape[rank - 1 - i];
+  }
+  require(fits, x.at(), [&] {
+    return Complaint{std::string(operation) + ": " + name + " is " + to_string(x.value().type()) +
+                         " and does not broadcast to the shape " + to_string(shape) +
+                         " that is drawn",
+                     "each element has its own parameter: the shape that is drawn ends with that "
+                     "of the parameter"};
+  });
+  return broadcast_to(x.as(dtype), shape);
+}
+
 /// The dtype that 16-bit floats are drawn in.
 Dtype drawn(Dtype dtype) { return dtype.size() == 2 ? f32 : dtype; }
 
@@ -119,8 +139,8 @@ Tensor truncated_normal(const Key& key, const Shape& shape, const Operand& low, 
   const LocationScope line(LocationScope::current(high.at()));
   require_float_dtype("truncated_normal", dtype, high.at());
   // In f64, whose range holds the probabilities of tails down to 37 deviations.
-  const Tensor from = broadcast_to(low.as(f64), shape);
-  const Tensor to = broadcast_to(high.as(f64), shape);
+  const Tensor from = parameter("truncated_normal", "low", low, f64, shape);
+  const Tensor to = parameter("truncated_normal", "high", high, f64, shape);
   const Tensor u = open_unit(key, shape, f64, high.at());
   // The lower tail is the accurate one.
   const Tensor mirrored = from > 0;
@@ -155,7 +175,7 @@ Tensor laplace(const Key& key, const Shape& shape, Dtype dtype, const Location& 
 Tensor bernoulli(const Key& key, const Operand& p, const Shape& shape) {
   const LocationScope line(LocationScope::current(p.at()));
   if (!p.is_weak()) require_float("bernoulli", p);
-  const Tensor probability = broadcast_to(p.as(f64), shape);
+  const Tensor probability = parameter("bernoulli", "p", p, f64, shape);
   const Tensor u = random_bits(key, shape, u32, p.at()).astype(f64) * 0x1p-32;
   return u < probability;
 }
@@ -179,8 +199,8 @@ Tensor log_gamma(const Key& key, const Operand& alpha) {
 Tensor gamma(const Key& key, const Operand& alpha, const Shape& shape) {
   const LocationScope line(LocationScope::current(alpha.at()));
   const Dtype dtype = dtype_for("gamma", alpha);
-  const Tensor parameter = broadcast_to(alpha.as(dtype), shape);
-  return exp(log_gamma_of(key, parameter, alpha.at())).astype(dtype);
+  const Tensor each = parameter("gamma", "alpha", alpha, dtype, shape);
+  return exp(log_gamma_of(key, each, alpha.at())).astype(dtype);
 }
 Tensor gamma(const Key& key, const Operand& alpha) { return gamma(key, alpha, alpha.shape()); }
 

@@ -116,21 +116,61 @@ std::vector<bool> with_dependent_carries(const Program& body, std::vector<bool> 
   return inputs;
 }
 
+std::vector<bool> lasting_zeros(const Program& body, std::vector<bool> inputs,
+                                std::size_t carries) {
+  for (bool shrank = true; shrank;) {
+    shrank = false;
+    const std::vector<bool> outputs = zero_outputs(body, inputs);
+    for (std::size_t i = 0; i < carries; ++i) {
+      if (inputs[i] && !outputs[i]) {
+        inputs[i] = false;
+        shrank = true;
+      }
+    }
+  }
+  return inputs;
+}
+
+namespace {
+
+/// Which results of a step are zero where the operands marked are. It looks into programs: linear
+/// parts of functions with a name are calls.
+std::vector<bool> zero_results(const Program& program, const Step& step,
+                               const std::vector<bool>& zero_operands) {
+  const Attributes& a = step.attributes;
+  const std::string& name = step.primitive.name;
+  if (name == "call" || name == "checkpoint" || name == "composite")
+    return zero_outputs(*a.program("program"), zero_operands);
+  if (name == "custom_linear") return zero_outputs(*a.program("forward"), zero_operands);
+  if (name == "scan") {
+    const Program& body = *a.program("body");
+    return zero_outputs(body, lasting_zeros(body, zero_operands, a.count("carries")));
+  }
+  if (name == "cond") {
+    const std::vector<bool> rest(zero_operands.begin() + 1, zero_operands.end());
+    std::vector<bool> both = zero_outputs(*a.program("then"), rest);
+    const std::vector<bool> otherwise = zero_outputs(*a.program("otherwise"), rest);
+    for (std::size_t k = 0; k < both.size(); ++k) both[k] = both[k] && otherwise[k];
+    return both;
+  }
+  if (name == "constant") return {number<double>(a.get("value")) == 0};
+  std::vector<TensorType> types;
+  for (Slot slot : step.operands) types.push_back(program.type(slot));
+  return std::vector<bool>(step.result_count,
+                           is_zero_by_linearity(step.primitive, types, zero_operands));
+}
+
+}  // namespace
+
 std::vector<bool> zero_outputs(const Program& program, const std::vector<bool>& inputs) {
   std::vector<bool> zero(program.slot_count());
   for (std::size_t i = 0; i < inputs.size(); ++i) zero[program.inputs()[i]] = inputs[i];
   for (std::size_t i = 0; i < program.step_count(); ++i) {
     const Step step = program.step(i);
-    std::vector<TensorType> types;
     std::vector<bool> of_operands;
-    for (Slot slot : step.operands) {
-      types.push_back(program.type(slot));
-      of_operands.push_back(zero[slot]);
-    }
-    const bool is_zero = step.primitive.name == "constant"
-                             ? number<double>(step.attributes.get("value")) == 0
-                             : is_zero_by_linearity(step.primitive, types, of_operands);
-    for (std::uint32_t r = 0; r < step.result_count; ++r) zero[step.first_result + r] = is_zero;
+    for (Slot slot : step.operands) of_operands.push_back(zero[slot]);
+    const std::vector<bool> results = zero_results(program, step, of_operands);
+    std::copy(results.begin(), results.end(), zero.begin() + step.first_result);
   }
   std::vector<bool> outputs;
   for (Slot slot : program.outputs()) outputs.push_back(zero[slot]);

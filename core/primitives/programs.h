@@ -49,6 +49,9 @@ std::vector<bool> with_dependent_carries(const Program& body, std::vector<bool> 
                                          std::size_t carries);
 /// Which outputs are zero where the inputs marked are.
 std::vector<bool> zero_outputs(const Program& program, const std::vector<bool>& inputs);
+/// Of a program whose first outputs become its first inputs when it runs again: which of the inputs
+/// marked are zero each time, if they are so at first.
+std::vector<bool> lasting_zeros(const Program& body, std::vector<bool> inputs, std::size_t carries);
 /// The part of a program that needs no other inputs than those marked: marked inputs… ↦ the slots.
 Program restricted(const Program& program, const std::vector<bool>& inputs,
                    const std::vector<Slot>& outputs);

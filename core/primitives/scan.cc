@@ -293,17 +293,7 @@ std::vector<bool> zero_carries(const Transposing& at) {
   std::vector<bool> zero(at.x.size(), false);
   for (std::size_t i = 0; i < carries; ++i)
     zero[i] = at.types[i].dtype.is_float() && !at.linear[i] && is_zero(at.x[i]);
-  for (bool shrank = true; shrank;) {
-    shrank = false;
-    const std::vector<bool> outputs = zero_outputs(body, zero);
-    for (std::size_t i = 0; i < carries; ++i) {
-      if (zero[i] && !outputs[i]) {
-        zero[i] = false;
-        shrank = true;
-      }
-    }
-  }
-  return zero;
+  return lasting_zeros(body, std::move(zero), carries);
 }
 
 void transpose_scan(const Transposing& at) {

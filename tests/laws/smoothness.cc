@@ -7,8 +7,8 @@
 #include <optional>
 
 #include <hom/core/windows.h>
-#include <hom/tests/laws/random_program.h>
 #include <hom/tests/laws/drawing.h>
+#include <hom/tests/laws/random_program.h>
 
 namespace hom::laws {
 namespace {

@@ -68,17 +68,14 @@ Functions elementwise() {
       unary("atan", atan),
       unary("sinh", sinh),
       unary("cosh", cosh),
-      // 1 − y² loses what y rounds.
-      one(
-          "tanh", [](X x) { return tanh(x[0]); }, 8, true),
+      // The slope 1 − y² loses what y rounds.
+      difference("tanh", [](X x) { return tanh(x[0]); }),
       unary("tanh far out", tanh),
       unary("asinh", asinh),
       unary("acosh", acosh, 16),
       unary("atanh", atanh, 16),
-      one(
-          "logistic", [](X x) { return logistic(x[0]); }, 8, true),
-      one(
-          "logistic far out", [](X x) { return logistic(x[0]); }, 8, true),
+      difference("logistic", [](X x) { return logistic(x[0]); }),
+      difference("logistic far out", [](X x) { return logistic(x[0]); }),
       unary("erf", erf, 32),
       unary("is_finite", is_finite),
       unary("is_nan", is_nan),
@@ -351,6 +348,18 @@ Functions sorting() {
   };
 }
 
+std::vector<Tensor> parts(const Complex& z) { return {z.re, z.im}; }
+
+Functions spectra() {
+  return {
+      {"fft", [](X x) { return parts(fft(Complex{x[0], x[1]})); }, 32, true},
+      {"fft inverse", [](X x) { return parts(ifft(Complex{x[0], x[1]})); }, 32, true},
+      {"rfft", [](X x) { return parts(rfft(x[0])); }, 32, true},
+      one(
+          "irfft", [](X x) { return irfft(Complex{x[0], x[1]}, 8); }, 32, true),
+  };
+}
+
 Functions windows() {
   const Windows rows{
       .window = {1, 3}, .stride = {1, 2}, .dilation = {1, 2}, .low = {0, 1}, .high = {0, 2}};
@@ -497,7 +506,7 @@ const std::vector<OracleFunction>& oracle_functions() {
   static const Functions all = [] {
     Functions list;
     for (auto group : {elementwise, of_two, special_functions, shaping, indexing, sorting,
-                       reductions, contractions, windows, linear_algebra, neural})
+                       reductions, contractions, spectra, windows, linear_algebra, neural})
       append(list, group());
     return list;
   }();
@@ -512,6 +521,7 @@ std::map<std::string, std::string> primitives_without_oracle() {
           {"iota", closed},
           {"random_bits", "the published vectors are in tests/unit/random_test.cc"},
           {"barrier", "it is the identity"},
+          {"log_gamma_slope", "it is in the derivative of gamma numbers: tests/unit"},
           {"window_spread", "it is the transpose of window_sum"},
           {"window_select_sum", "it is in the derivative of window_max"},
           {"window_select_spread", "it is in the derivative of window_max"},

@@ -283,6 +283,17 @@ def sorting():
           grad=False, oracle=np)
 
 
+def spectra():
+    def parts(z):
+        return [jnp.real(z), jnp.imag(z)]
+    shapes = [(8,), (1,), (7,), (3, 12), (2, 3, 5)]
+    complex_pairs = [(s, s) for s in shapes]
+    entry("fft", lambda re, im: parts(jnp.fft.fft(re + 1j * im)), [real(), real()], complex_pairs)
+    entry("fft inverse", lambda re, im: parts(jnp.fft.ifft(re + 1j * im)), [real(), real()], complex_pairs)
+    entry("rfft", lambda x: parts(jnp.fft.rfft(x)), shapes=shapes)
+    entry("irfft", lambda re, im: jnp.fft.irfft(re + 1j * im, 8), [real(), real()], [((5,), (5,)), ((2, 5), (2, 5))])
+
+
 def windows():
     def windowed(init, f):
         """Three elements at distance 2 along the last axis, every other window; JAX has no gradient of spread windows."""
@@ -448,7 +459,7 @@ def neural():
 
 
 def main():
-    groups = (elementwise, binary, dtypes, special_functions, shaping, indexing, sorting, reductions, contractions, windows,
+    groups = (elementwise, binary, dtypes, special_functions, shaping, indexing, sorting, reductions, contractions, spectra, windows,
               linear_algebra, neural)
     for group in groups:
         group()

@@ -83,6 +83,10 @@ std::optional<Example> example(const Primitive& primitive, Dtype dtype) {
     const Tensor matrix = ones(dtype, {2, 2});
     return of({{"transposed", {false}}}, {matrix, matrix, origin, ones(dtype, {2, 3})});
   }
+  if (name == "sort") return of({{"axis", first}, {"descending", {false}}}, {x});
+  if (name == "fft") return of({{"axis", first}, {"inverse", {false}}}, {x, x});
+  if (name == "polygamma") return of({{"n", first}}, {x});
+  if (name == "log_gamma_slope") return of({{"k", {std::int64_t{1}}}}, {x, x});
   if (name == "pinv") return of({{"cutoff", {1e-6}}}, {x});
   for (const char* square : {"cholesky", "eigh", "determinant", "cofactor"}) {
     if (name == square) return of({}, {ones(dtype, {2, 2})});

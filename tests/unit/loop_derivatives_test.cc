@@ -163,6 +163,24 @@ TEST(Derivatives, a_linear_loop_with_a_carry_of_its_own_is_transposed_either_way
   }
 }
 
+// The comparison makes the carry look as if it varied with x; its tangent is zero throughout, and
+// the function that it goes through has a name, so that this is seen inside a call only.
+TEST(Derivatives, of_a_carry_that_varies_in_appearance_only) {
+  const auto f = [](Tensor x) {
+    const auto second = named("second", [](Tensor, Tensor q) { return sin(q); });
+    return scan([&](Tensor c, Tensor e) { return std::pair{second(e == c, c), c * e}; },
+                tensor({0.5, 1.0}), x);
+  };
+  const Tensor x = tensor({{1.0, 2.0}, {3.0, 4.0}, {5.0, 6.0}});
+  const auto [y, pullback] = vjp(f)(x);
+  const Tensor dx = pullback(std::pair{ones({2}), ones({3, 2})});
+  // The carries: c, sin c, sin sin c.
+  for (int i = 0; i < 2; ++i) {
+    double c = i == 0 ? 0.5 : 1.0;
+    for (int n = 0; n < 3; ++n, c = std::sin(c)) EXPECT_DOUBLE_EQ(dx(n, i).item<double>(), c);
+  }
+}
+
 TEST(Derivatives, forward_mode_of_a_while_loop_needs_no_bound) {
   const auto halvings = [](Tensor x) {
     return while_loop([](Tensor y) { return y > 1; }, [](Tensor y) { return sin(y) * y / 2; }, x);

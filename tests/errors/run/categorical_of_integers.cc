@@ -1,5 +1,6 @@
-// tests/errors/run/categorical_of_integers.cc -- probabilities instead of their logarithms, and as
-// integers expect: categorical: takes floats, got i32[3]
+// tests/errors/run/categorical_of_integers.cc -- integers where logarithms are wanted
+//
+// expect: categorical: takes floats, got i32[3]
 #include "tests/errors/fails.h"
 
 MISTAKE(categorical_of_integers) {

@@ -1,5 +1,7 @@
-// tests/errors/run/parameters_of_another_shape.cc -- probabilities that do not broadcast to what is
-// drawn expect: broadcast_to
+// tests/errors/run/parameters_of_another_shape.cc -- probabilities that do not fit what is drawn
+//
+// expect: bernoulli: p is f64[3] and does not broadcast to the shape [4] that is drawn
+// expect: hint: each element has its own parameter
 #include "tests/errors/fails.h"
 
 MISTAKE(parameters_of_another_shape) {
