@@ -2,10 +2,13 @@
 //
 // |a − e| ≤ 1e-9·max(1, |a| + |e|) for each element, where GradBench itself allows 1e-4; NaN is
 // wrong. Small workloads come with Hom. Those that are too large for that are run where
-// HOM_GRADBENCH names the folder that has them.
+// HOM_GRADBENCH names the folder that has them: tools/test looks for one beside the repository.
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
 
 #include <gtest/gtest.h>
 
@@ -57,6 +60,11 @@ void expect_outputs(const Eval& eval, const std::string& folder, const std::stri
   EXPECT_EQ(difference(workload.by_hand(), elements_of(primal)), "") << "the scalar loop";
 }
 
+/// In bytes.
+double memory_of_the_machine() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+}
+
 class Outputs : public testing::TestWithParam<Eval> {};
 TEST_P(Outputs, equal_the_expected_file) {
   for (const std::string& name : GetParam().small) expect_outputs(GetParam(), here, name);
@@ -64,8 +72,14 @@ TEST_P(Outputs, equal_the_expected_file) {
 TEST_P(Outputs, equal_the_expected_file_for_large_workloads) {
   const char* folder = std::getenv("HOM_GRADBENCH");
   if (!folder) GTEST_SKIP() << "HOM_GRADBENCH does not name the folder that has them";
-  for (const std::string& name : GetParam().large)
+  for (const std::string& name : GetParam().large) {
+    // Its Jacobian and what it is made of take 7 GB.
+    if (name.starts_with("ba14") && memory_of_the_machine() < 12e9) {
+      std::cout << name << " is left out: this machine has less than 12 GB\n";
+      continue;
+    }
     expect_outputs(GetParam(), std::string(folder) + "/", name);
+  }
 }
 INSTANTIATE_TEST_SUITE_P(Evals, Outputs, testing::ValuesIn(evals()),
                          [](const auto& eval) { return eval.param.name; });
