@@ -1,14 +1,9 @@
 // core/npz.cc -- NumPy file headers, byte orders and the zip archive around them (libzip).
 #include <hom/core/npz.h>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +16,7 @@
 
 #include <zip.h>
 
+#include <hom/core/atomic_file.h>
 #include <hom/core/error.h>
 
 namespace hom {
@@ -44,15 +40,9 @@ struct Where {
     std::string message = path + ": ";
     if (!entry.empty()) message += "entry '" + entry + "': ";
     message += what;
-    // Names and headers come from files: keep a NUL byte from ending the message, and the like.
-    for (char& c : message) {
-      if (static_cast<unsigned char>(c) < ' ') c = '?';
-    }
-    throw Error(message);
+    fail_with_file(std::move(message));
   }
 };
-
-std::string system_message(int code) { return std::generic_category().message(code); }
 
 // ---- element types and shapes ---------------------------------------------------------------
 
@@ -424,64 +414,12 @@ std::uint64_t file_size(const Where& where) {
   return size;
 }
 
-// ---- writing --------------------------------------------------------------------------------
-
-// A file that is written beside `path` and takes its name only on commit().
-class AtomicFile {
- public:
-  explicit AtomicFile(const Where& where) : where_(where) {
-    static std::atomic<unsigned> counter{0};
-    int file = -1;
-    do {
-      temporary_ =
-          where_.path + ".tmp-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
-      file = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    } while (file < 0 && errno == EEXIST);
-    if (file < 0) where_.fail("can't be written: " + system_message(errno));
-    close(file);
-  }
-  AtomicFile(const AtomicFile&) = delete;
-  AtomicFile& operator=(const AtomicFile&) = delete;
-  ~AtomicFile() {
-    if (!committed_) unlink(temporary_.c_str());
-  }
-
-  const std::string& temporary() const { return temporary_; }
-
-  // Replaces the temporary file's contents.
-  void write(std::initializer_list<std::pair<const void*, std::size_t>> parts) {
-    std::ofstream file(temporary_, std::ios::binary | std::ios::trunc);
-    for (const auto& [data, size] : parts) {
-      if (size > 0) file.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
-    }
-    file.close();
-    if (!file) where_.fail("can't be written: " + system_message(errno));
-  }
-
-  // Flushes the temporary file to the disk, then renames it.
-  void commit() {
-    const int file = open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
-    int error = file < 0 ? errno : 0;
-    // Some file systems can't flush and say EINVAL.
-    if (file >= 0 && fsync(file) != 0 && errno != EINVAL) error = errno;
-    if (file >= 0) close(file);
-    if (error == 0 && std::rename(temporary_.c_str(), where_.path.c_str()) != 0) error = errno;
-    if (error != 0) where_.fail("can't be written: " + system_message(error));
-    committed_ = true;
-  }
-
- private:
-  const Where& where_;
-  std::string temporary_;
-  bool committed_ = false;
-};
-
 }  // namespace
 
 void write_npy(const std::string& path, const NumpyArray& array) {
   const Where where{path};
   const std::string header = make_header(where, array);
-  AtomicFile file(where);
+  AtomicFile file(path);
   file.write({{header.data(), header.size()}, {array.data.data(), array.data.size()}});
   file.commit();
 }
@@ -508,7 +446,7 @@ void write_npz(const std::string& path,
     headers.push_back(make_header(entry, array));
   }
 
-  AtomicFile file(where);
+  AtomicFile file(path);
   if (arrays.empty()) {
     // libzip would remove an archive without entries; it is this end record and 18 zero bytes.
     constexpr char kEmptyArchive[22] = {'P', 'K', 5, 6};

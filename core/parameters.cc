@@ -35,12 +35,6 @@ std::string descr_of(Dtype dtype) {
   return "<f8";
 }
 
-/// A leaf at the root has an empty path, which no entry may have.
-std::string entry_name(const std::string& path) {
-  const std::string name = path.starts_with(".") ? path.substr(1) : path;
-  return name.empty() ? "value" : name;
-}
-
 }  // namespace
 
 NumpyArray to_numpy(const Tensor& x) {
@@ -71,6 +65,11 @@ Tensor from_numpy(const NumpyArray& array, const TensorType& expected, const std
 }
 
 namespace detail {
+
+std::string entry_name(const std::string& path) {
+  const std::string name = path.starts_with(".") ? path.substr(1) : path;
+  return name.empty() ? "value" : name;
+}
 
 void save_leaves(const std::string& path, const std::vector<std::string>& names,
                  const std::vector<Tensor>& tensors) {

@@ -18,6 +18,8 @@ NumpyArray to_numpy(const Tensor& x);
 Tensor from_numpy(const NumpyArray& array, const TensorType& expected, const std::string& what);
 
 namespace detail {
+/// The name of a leaf in a file; one at the root has an empty path, which no entry may have.
+std::string entry_name(const std::string& path);
 std::vector<Tensor> load_leaves(const std::string& path, const std::vector<std::string>& names,
                                 const std::vector<TensorType>& types);
 void save_leaves(const std::string& path, const std::vector<std::string>& names,

@@ -1,4 +1,5 @@
-// examples/save_and_load_parameters.cc -- parameters in an .npz file, which NumPy reads too
+// examples/save_and_load_parameters.cc -- parameters in an .npz file, which NumPy reads too, and in
+// a .safetensors file, which PyTorch and JAX users exchange
 #include <cstdio>
 #include <iostream>
 #include <vector>
@@ -40,4 +41,10 @@ int main() {
     std::cout << error.what() << "\n";
   }
   std::remove(path.c_str());
+
+  const std::string exchanged = "model.safetensors";
+  save_safetensors(exchanged, model);
+  for (const auto& [name, x] : read_safetensors(exchanged).tensors)
+    std::cout << name << " " << to_string(x.type()) << "\n";
+  std::remove(exchanged.c_str());
 }

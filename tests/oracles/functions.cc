@@ -188,6 +188,8 @@ Functions indexing() {
           "segment_sum", [](X x) { return segment_sum(x[0], x[1], 4); }, 8, true),
       one(
           "segment_prod", [](X x) { return segment_prod(x[0], x[1], 4); }, 32),
+      one("segment_max", [](X x) { return segment_max(x[0], x[1], 2); }),
+      one("segment_min", [](X x) { return segment_min(x[0], x[1], 2); }),
       one("one_hot", [](X x) { return one_hot(x[0], 4, f64); }),
   };
 }
@@ -206,6 +208,8 @@ Functions reductions() {
   add(sums, "reduce_prod", [](const Tensor& x, const Axes& axes) { return prod(x, axes); }, false);
   std::erase_if(sums, [](const OracleFunction& f) { return f.name.ends_with("the last"); });
   Functions list{
+      one("max_or", [](X x) { return max_or(x[0], 0.25, -1); }),
+      one("min_or", [](X x) { return min_or(x[0], 0.25, -1); }),
       one("reduce_prod with zeros", [](X x) { return prod(x[0]); }),
       one("reduce_prod with two zeros", [](X x) { return prod(x[0]); }),
       one("reduce_max", [](X x) { return max(x[0]); }),
@@ -316,6 +320,11 @@ Functions neural() {
 
 Functions special_functions() {
   return {
+      unary("ndtr", ndtr, 64),
+      // The oracle takes the logarithm of a number near 1.
+      difference(
+          "log_ndtr", [](X x) { return log_ndtr(x[0]); }, 64),
+      unary("ndtri", ndtri, 64),
       unary("erf_inv", erf_inv, 32),
       unary("erfc", erfc, 32),
       unary("erfcx", erfcx, 64),
@@ -341,6 +350,7 @@ Functions sorting() {
       one("argsort", [](X x) { return argsort(x[0]); }),
       one("top_k", [](X x) { return top_k(x[0], 2).values; }),
       one("top_k indices", [](X x) { return top_k(x[0], 2).indices; }),
+      one("sort_by_key", [](X x) { return sort_by_key(x[0], x[1]).second; }),
       one("median", [](X x) { return median(x[0], -1); }),
       one(
           "quantile", [](X x) { return quantile(x[0], 0.3, 0); }, 16, true),
@@ -352,6 +362,7 @@ std::vector<Tensor> parts(const Complex& z) { return {z.re, z.im}; }
 
 Functions spectra() {
   return {
+      {"fft2", [](X x) { return parts(fft2(Complex{x[0], x[1]})); }, 32, true},
       {"fft", [](X x) { return parts(fft(Complex{x[0], x[1]})); }, 32, true},
       {"fft inverse", [](X x) { return parts(ifft(Complex{x[0], x[1]})); }, 32, true},
       {"rfft", [](X x) { return parts(rfft(x[0])); }, 32, true},
@@ -375,6 +386,9 @@ Functions windows() {
     };
   };
   Functions list{
+      one(
+          "conv_transpose", [](X x) { return conv_transpose(x[0], x[1], {.stride = {2}}); }, 64,
+          true),
       one(
           "window_sum", [rows](X x) { return window_sum(x[0], rows); }, 16, true),
       one(

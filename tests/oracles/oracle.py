@@ -253,6 +253,11 @@ def indexing():
         segments = lambda x, i, f=f, unit=unit: jnp.stack(  # noqa: E731
             [f(jnp.where((i == k).reshape(i.shape + (1,) * (x.ndim - 1)), x, unit)) for k in range(4)])
         entry(name, segments, [real(0.5, 2), integers(0, 3)], [((6, 2), (6,)), ((1,), (1,))])
+    for name, f in (("segment_max", jnp.max), ("segment_min", jnp.min)):
+        unit = -np.inf if name == "segment_max" else np.inf
+        segments = lambda x, i, f=f, unit=unit: jnp.stack(  # noqa: E731
+            [f(jnp.where((i == k)[:, None], x, unit), 0) for k in range(2)])
+        entry(name, segments, [real(), exactly_integers(0, 1, 1, 0, 1)], [((5, 3), (5,))])
     entry("one_hot", lambda i: jax.nn.one_hot(i, 4, dtype=np.float64), integers(-1, 5), [(7,), (2, 3)], ("f64",), grad=False)
 
 
@@ -261,6 +266,9 @@ def special_functions():
     entry("erfc", special.erfc, real(-3, 5))
     entry("erfcx", lambda x: jnp.exp(x * x) * special.erfc(x), real(-2, 3))
     entry("erfc_inv", lambda x: -special.ndtri(x / 2) / np.sqrt(2), real(0.01, 1.99))
+    entry("ndtr", special.ndtr, real(-6, 4))
+    entry("log_ndtr", special.log_ndtr, real(-4, 4))
+    entry("ndtri", special.ndtri, real(0.01, 0.99))
     entry("lgamma", special.gammaln, real(0.2, 20))
     entry("lgamma of negatives", special.gammaln, real(-3.9, -3.1))
     entry("polygamma of order 0", special.digamma, real(0.2, 20))
@@ -277,6 +285,7 @@ def sorting():
     entry("top_k", lambda x: lax.top_k(x, 2)[0], shapes=[(5,), (3, 7), (2, 2)])
     entry("top_k indices", lambda x: lax.top_k(x, 2)[1].astype(np.int64), shapes=[(5,), (3, 7), (2, 2)], dtypes=FLOATS + ("i32",),
           grad=False)
+    entry("sort_by_key", lambda k, v: jnp.take_along_axis(v, jnp.argsort(k, -1), -1), [real(), real()], pairs((5,), (3, 7), (0,)))
     entry("median", lambda x: jnp.median(x, -1), shapes=[(5,), (3, 6), (1,)])
     entry("quantile", lambda x: jnp.quantile(x, 0.3, 0), shapes=[(5,), (4, 3)])
     entry("searchsorted", lambda x, v: np.searchsorted(np.sort(x), v), [real(), real()], [((7,), (3, 2)), ((0,), (2,))], FLOATS,
@@ -291,6 +300,7 @@ def spectra():
     entry("fft", lambda re, im: parts(jnp.fft.fft(re + 1j * im)), [real(), real()], complex_pairs)
     entry("fft inverse", lambda re, im: parts(jnp.fft.ifft(re + 1j * im)), [real(), real()], complex_pairs)
     entry("rfft", lambda x: parts(jnp.fft.rfft(x)), shapes=shapes)
+    entry("fft2", lambda re, im: parts(jnp.fft.fft2(re + 1j * im)), [real(), real()], pairs((3, 4), (2, 5, 3)))
     entry("irfft", lambda re, im: jnp.fft.irfft(re + 1j * im, 8), [real(), real()], [((5,), (5,)), ((2, 5), (2, 5))])
 
 
@@ -316,6 +326,9 @@ def windows():
                                         dimension_numbers=axes, feature_group_count=groups)
     entry("conv_general", conv, [real(), real()], [((2, 9, 3), (3, 3, 4)), ((1, 6, 7, 2), (2, 3, 2, 3)), ((2, 4, 5, 3, 1), (2, 1, 2, 1, 2))])
     entry("conv_general by groups", lambda x, w: conv(x, w, 2), [real(), real()], [((2, 9, 4), (3, 2, 6)), ((1, 6, 7, 2), (2, 3, 1, 2))])
+    transposed = lambda y, w: jax.vjp(  # noqa: E731
+        lambda x: lax.conv_general_dilated(x, w, (2,), "VALID", dimension_numbers=("NWC", "WIO", "NWC")), jnp.zeros((2, 9, 3)))[1](y)[0]
+    entry("conv_transpose", transposed, [real(), real()], [((2, 4, 4), (3, 3, 4))])
     entry("conv to the same extents", lambda x, w: lax.conv_general_dilated(x, w, (1, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")),
           [real(), real()], [((2, 5, 6, 3), (3, 2, 3, 4)), ((1, 1, 1, 1), (3, 3, 1, 1))])
     for subscripts, shapes in (("ij,jk->ik", ((2, 3), (3, 4))), ("bij,bjk->bik", ((2, 2, 3), (2, 3, 4))), ("i,j->ji", ((2,), (3,))),
@@ -399,6 +412,8 @@ def reductions():
         entry(name, lambda x, f=f: f(x, -1), shapes=shapes, dtypes=FLOATS + INTEGERS, grad=False, oracle=np)
         entry(f"{name} of ties and nan", lambda x, f=f: f(x, -1), exactly(1.0, 3.0, 3.0, 1.0, np.nan, 5.0, 1.0, 2.0), [(2, 4)],
               grad=False, oracle=np)
+    entry("max_or", lambda x: jnp.maximum(jnp.max(x, -1, initial=-np.inf), 0.25), shapes=shapes + [(2, 0)])
+    entry("min_or", lambda x: jnp.minimum(jnp.min(x, -1, initial=np.inf), 0.25), shapes=shapes + [(2, 0)])
     entry("mean", lambda x: jnp.mean(x, -1), shapes=shapes)
     entry("variance", lambda x: jnp.var(x, -1), shapes=[(4,), (3, 7)])
     entry("variance with ddof", lambda x: jnp.var(x, 0, ddof=1), shapes=[(4,), (3, 7)])
