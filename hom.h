@@ -38,6 +38,6 @@
 #include <hom/core/operations/update.h>
 #include <hom/core/operations/windows.h>
 #include <hom/core/parameters.h>
-#include <hom/core/safetensors.h>
 #include <hom/core/product.h>
+#include <hom/core/safetensors.h>
 #include <hom/core/text.h>
