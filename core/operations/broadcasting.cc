@@ -114,9 +114,12 @@ Attribute checked_value(const Operand& operand, Dtype dtype) {
 }
 }  // namespace
 
+bool fits(const Attribute& number, Dtype dtype) {
+  return visit(dtype, [&]<class T>() { return holds<T>(number); });
+}
+
 void require_fits(const Attribute& number, Dtype dtype, const Location& at) {
-  const bool fits = visit(dtype, [&]<class T>() { return holds<T>(number); });
-  require(fits, at, [&] {
+  require(fits(number, dtype), at, [&] {
     const bool is_float = std::holds_alternative<double>(number.value);
     const std::string way_out =
         dtype.is_bool() ? "truth values are 0 and 1; compare, as in `x != 0`"

@@ -48,8 +48,10 @@ Attribute rounded(const Attribute& value, Dtype dtype);
 /// promote to it. The error says that `role`, as in "an update", does not.
 Tensor fitted(const std::string& operation, const std::string& role, const Operand& value,
               Dtype dtype);
-/// Throws unless `dtype` holds the number: an integer dtype takes whole numbers of its range, bool
-/// takes 0 and 1, floats round.
+/// Whether `dtype` holds the number: an integer dtype takes whole numbers of its range, bool takes
+/// 0 and 1, floats round.
+bool fits(const Attribute& number, Dtype dtype);
+/// Throws unless it does.
 void require_fits(const Attribute& number, Dtype dtype, const Location& at);
 /// Throws unless x is of a float dtype.
 void require_float(const char* operation, const Operand& x);

@@ -186,6 +186,11 @@ Tensor categorical(const Key& key, const Operand& logits, std::int64_t axis) {
   require_float("categorical", logits);
   const std::int64_t along =
       normal_axis("categorical", axis, signed_size(logits.shape()), logits.at());
+  require(logits.shape()[static_cast<std::size_t>(along)] > 0, logits.at(), [&] {
+    return Complaint{"categorical: axis " + std::to_string(along) + " of " +
+                         to_string(logits.value().type()) + " is empty: nothing to choose from",
+                     "logits have an element for each category"};
+  });
   const Tensor noise = gumbel(key, logits.shape(), f64, logits.at());
   return argmax(logits.as(f64) + noise, along);
 }
@@ -237,8 +242,11 @@ Tensor random_integers(const Key& key, const Shape& shape, std::int64_t low, std
                          " to below " + std::to_string(high),
                      "the upper end is not included"};
   });
-  require_fits({low}, dtype, at);
-  require_fits({high - 1}, dtype, at);
+  require(fits({low}, dtype) && fits({high - 1}, dtype), at, [&] {
+    return Complaint{"random_integers: " + to_string(dtype) + " does not hold the integers from " +
+                         std::to_string(low) + " to below " + std::to_string(high),
+                     "ask for a wider dtype, such as i64"};
+  });
   const std::uint64_t count = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   const auto draw = [&](const Key& from) { return random_bits(from, shape, u64, at); };
   Tensor bits = draw(key);

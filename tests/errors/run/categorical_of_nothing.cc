@@ -1,5 +1,5 @@
 // tests/errors/run/categorical_of_nothing.cc -- a choice among no categories
-// expect: argmax: axis 0 of f64[0] is empty
+// expect: categorical: axis 0 of f64[0] is empty: nothing to choose from
 #include "tests/errors/fails.h"
 
 MISTAKE(categorical_of_nothing) {

@@ -1,5 +1,7 @@
 // tests/errors/run/random_integers_that_do_not_fit.cc -- integers that their dtype does not hold
-// expect: 300
+//
+// expect: random_integers: u8 does not hold the integers from 0 to below 301
+// expect: hint: ask for a wider dtype
 #include "tests/errors/fails.h"
 
 MISTAKE(random_integers_that_do_not_fit) {
