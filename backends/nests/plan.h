@@ -20,8 +20,8 @@ namespace hom::nest {
 
 /// A buffer of a plan, row-major and aligned to 64 bytes.
 ///
-/// Buffers may share memory where `plan_memory` found that they may: a kernel's arguments can be the
-/// same memory, and a temporary may become a second buffer of an output's place and index.
+/// Buffers may share memory where `plan_memory` found that they may: a kernel's arguments can be
+/// the same memory, and a temporary may become a second buffer of an output's place and index.
 struct PlannedBuffer {
   enum class Place : std::uint8_t {
     /// Input or output number `index` of the program.
