@@ -19,6 +19,9 @@
 namespace hom::nest {
 
 /// A buffer of a plan, row-major and aligned to 64 bytes.
+///
+/// Buffers may share memory where `plan_memory` found that they may: a kernel's arguments can be the
+/// same memory, and a temporary may become a second buffer of an output's place and index.
 struct PlannedBuffer {
   enum class Place : std::uint8_t {
     /// Input or output number `index` of the program.
@@ -148,6 +151,8 @@ struct Origin {
   std::string scope;
   /// Type of the first operand, for errors about indices.
   TensorType operand = {};
+  /// Extents of the window of a dynamic_slice or dynamic_update_slice, for the same.
+  Shape window = {};
 };
 
 struct Plan {
