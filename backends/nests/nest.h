@@ -220,7 +220,7 @@ struct Loop {
   std::vector<Carry> carries = {};
   /// The last axis counts down: position extent − 1 comes first.
   bool reverse = false;
-  Block body = {};
+  Block body;
 };
 
 struct Statement {
