@@ -177,8 +177,8 @@ struct Plan {
   /// The most bytes that temporaries need at once: what no plan can go below, in this order of
   /// instructions.
   std::int64_t live_bytes = 0;
-  /// For each output buffer, the input whose memory it may take where the caller donates it, or
-  /// `not_donated`.
+  /// For each output, the number of the input whose memory it may take where the caller donates it,
+  /// or `not_donated`.
   std::vector<std::uint32_t> donations;
   static constexpr std::uint32_t not_donated = UINT32_MAX;
 };
