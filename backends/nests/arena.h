@@ -11,7 +11,7 @@ namespace hom::nest {
 struct MemoryBlock {
   std::uint32_t begin;
   std::uint32_t end;
-  /// A multiple of the alignment.
+  /// A positive multiple of the alignment.
   std::int64_t bytes;
 };
 

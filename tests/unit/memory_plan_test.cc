@@ -74,7 +74,7 @@ nest::Kernel make_kernel(Pattern pattern, std::size_t operands, std::size_t resu
       store(block, first_result + r, index, r == 0 ? value : hash(block, r, {value}));
   };
   const nest::Value index = w.at(i, columns, j);
-  nest::Loop loop{.axes = {i, j}};
+  nest::Loop loop = loop_over({i, j});
   switch (pattern) {
     case Pattern::same:
       store_all(loop.body, index, hash_of_loads(loop.body, index));
@@ -102,7 +102,7 @@ nest::Kernel make_kernel(Pattern pattern, std::size_t operands, std::size_t resu
       break;
     case Pattern::reduced: {
       const nest::Value total = w.node({.kind = nest::Node::Kind::reduced, .dtype = i64});
-      nest::Loop sum{.axes = {i, j}};
+      nest::Loop sum = loop_over({i, j});
       sum.reductions.push_back({nest::Combine::sum, hash_of_loads(sum.body, index), total});
       w.kernel.body.push_back({std::move(sum)});
       store_all(loop.body, index, hash(loop.body, 1, {total, w.position(i), w.position(j)}));
@@ -111,10 +111,10 @@ nest::Kernel make_kernel(Pattern pattern, std::size_t operands, std::size_t resu
     case Pattern::rows: {
       const nest::Value total = w.node({.kind = nest::Node::Kind::reduced, .dtype = i64});
       loop.axes = {i};
-      nest::Loop sum{.axes = {j}};
+      nest::Loop sum = loop_over({j});
       sum.reductions.push_back({nest::Combine::sum, hash_of_loads(sum.body, index), total});
       loop.body.push_back({std::move(sum)});
-      nest::Loop stores{.axes = {j}};
+      nest::Loop stores = loop_over({j});
       const nest::Value loads = hash_of_loads(stores.body, index);
       store_all(stores.body, index, hash(stores.body, 2, {total, loads}));
       loop.body.push_back({std::move(stores)});
@@ -132,7 +132,7 @@ nest::Kernel update_kernel(std::int64_t n) {
   w.buffer(n, true, false);
   w.buffer(n, true, true);
   const nest::Axis i = w.axis(n);
-  nest::Loop loop{.axes = {i}};
+  nest::Loop loop = loop_over({i});
   const nest::Value x = w.load(0, w.position(i));
   define(loop.body, x);
   loop.body.push_back({nest::Store{1, w.position(i), x, nest::Combine::sum}});
@@ -413,6 +413,7 @@ std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> live_times(
   std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> times(buffers);
   for (const PlanMachine::Event& e : events) {
     auto& own = times[e.buffer];
+    if (own.empty() && e.reads) own.emplace_back(0, e.time);  // an input
     if (e.reads) {
       own.back().second = e.time;
     } else if (own.empty() || e.replaces) {
@@ -586,8 +587,8 @@ TEST(MemoryPlan, stores_that_meet_share_nothing) {
   const nest::Axis i = w.axis(3);
   const nest::Axis j = w.axis(4);
   const nest::Value state = w.node({.kind = nest::Node::Kind::carried, .dtype = i64});
-  nest::Loop outer{.axes = {i}};
-  nest::Loop inner{.axes = {j}};
+  nest::Loop outer = loop_over({i});
+  nest::Loop inner = loop_over({j});
   const nest::Value x = w.load(0, w.position(j));
   define(inner.body, x);
   store(inner.body, 1, w.position(j), x);
@@ -604,9 +605,9 @@ TEST(MemoryPlan, elements_of_other_sizes_share_after_the_loop_only) {
     w.buffer(24, false, true, f32);
     const nest::Axis i = w.axis(24);
     const nest::Value x = w.load(0, w.position(i));
-    nest::Loop loads{.axes = {i}};
+    nest::Loop loads = loop_over({i});
     define(loads.body, x);
-    nest::Loop stores{.axes = {i}};
+    nest::Loop stores = loop_over({i});
     const nest::Value y = w.node({.kind = nest::Node::Kind::constant, .dtype = f32, .number = 0});
     store(later ? stores.body : loads.body, 1, w.position(i), y);
     w.kernel.body.push_back({std::move(loads)});
@@ -641,7 +642,7 @@ TEST(MemoryPlan, packing_reuses_and_keeps_apart) {
     for (int i = 0; i < 60; ++i) {
       const std::uint32_t begin = random() % 50;
       blocks.push_back({begin, begin + static_cast<std::uint32_t>(random() % 10),
-                        static_cast<std::int64_t>(random() % 9) * 64});
+                        static_cast<std::int64_t>(1 + random() % 9) * 64});
     }
     const nest::Packing packing = nest::pack(blocks);
     std::int64_t most = 0;

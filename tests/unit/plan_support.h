@@ -90,6 +90,10 @@ inline void store(nest::Block& block, std::uint32_t buffer, nest::Value index, n
   block.push_back({nest::Store{buffer, index, value}});
 }
 
+inline nest::Loop loop_over(SmallVector<nest::Axis, 4> axes) {
+  return {std::move(axes), {}, {}, false, {}};
+}
+
 /// Runs one kernel on hashes.
 class HashMachine {
  public:
@@ -247,7 +251,9 @@ class PlanMachine {
   void note(const nest::Launch& launch) {
     for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
       const nest::Buffer& b = plan_.kernels[launch.kernel].buffers[i];
-      note(launch.arguments[i], b.is_read, b.is_written);
+      // The kernels of these tests write all that they do not read.
+      note(launch.arguments[i], b.is_read, b.is_written,
+           !b.is_read && launch.arguments[i].moves.empty());
     }
   }
   std::int64_t extent(const nest::Launch& launch) const {
@@ -300,9 +306,9 @@ class PlanMachine {
       note(a, true, false);
       operands.push_back(at(a));
     }
-    note(call.results[0], false, true);
+    note(call.results[0], false, true, true);
     std::byte* const result = at(call.results[0]);
-    if (call.scratch) note(*call.scratch, false, true);
+    if (call.scratch) note(*call.scratch, false, true, true);
     std::byte* const scratch = call.scratch ? at(*call.scratch) : nullptr;
     if (call.epilogue) {
       note(*call.epilogue);
