@@ -125,7 +125,9 @@ std::optional<Slot> square_of_magnitude(const Rewriting& at) {
 }
 
 std::optional<Slot> magnitude(const Rewriting& at) {
-  if (const auto x = negated(at, at[0])) return at.append(words().abs, {*x});
+  const auto negative = negated(at, at[0]);
+  if (negative && !at.result.dtype.is_unsigned_integer())
+    return at.append(words().abs, {*negative});
   const Facts x = at.facts(at[0]);
   if (!x.negative && !x.negative_zero) return at[0];
   return std::nullopt;
