@@ -80,7 +80,7 @@ inline Program program_of(const std::string& type, const std::string& inputs,
       results = split(line.substr(7), ',');
       break;
     }
-    if (line.find('(') == std::string::npos && line.find('=') == std::string::npos) {
+    if (line.find_first_of("(=") == std::string::npos) {
       results = {line};  // an input
       break;
     }
@@ -101,7 +101,7 @@ inline Program program_of(const std::string& type, const std::string& inputs,
       if (first_type.empty()) first_type = own;
       results = {name};
     }
-    if (paren == std::string::npos)
+    if (paren == std::string::npos && value.find('{') == std::string::npos)
       value = "constant {value = " + value + ", " + dtype_and_shape(first_type) + "}";
     body += "  " + typed + " = " + value + "\n";
   }
