@@ -87,8 +87,7 @@ std::vector<Stride> strides_along(const Kernel& kernel, Axis axis) {
   for (bool changes = true; changes;) {
     for (std::size_t v = 0; v < kernel.nodes.size(); ++v) {
       const Node& node = kernel.nodes[v];
-      const bool is_linked =
-          node.kind == Node::Kind::reduced || node.kind == Node::Kind::carried;
+      const bool is_linked = node.kind == Node::Kind::reduced || node.kind == Node::Kind::carried;
       const bool is_fixed =
           is_linked ? !varies[v]
                     : node.kind != Node::Kind::axis &&

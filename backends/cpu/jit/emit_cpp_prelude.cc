@@ -6,7 +6,8 @@
 namespace hom::cpu {
 namespace {
 
-constexpr const char* types = R"(// Elements, named as Hom's dtypes; a bool is stored as 0 or 1 in a u8, a 16-bit float as its bits.
+constexpr const char* types =
+    R"(// Elements, named as Hom's dtypes; a bool is stored as 0 or 1 in a u8, a 16-bit float as its bits.
 typedef signed char i8;
 typedef unsigned char u8;
 typedef short i16;
@@ -500,43 +501,46 @@ INLINE void first_minimum(V& best, P& place, V term, i64 position) {
 // Functions of one number each, then the same functions of vectors; set when the code is loaded.
 extern "C" __attribute__((visibility("hidden"))) void* const* hom_functions;
 
-template <class R, int vectors, class A>
+template <class R, class A>
 INLINE R call(int function, A a) {
   if constexpr (Of<A>::lanes == 1) {
     return ((R(*)(A))hom_functions[function])(a);
   } else {
     R result;
-    ((void (*)(void*, const void*, i64))hom_functions[vectors + function])(&result, &a, Of<A>::lanes);
+    ((void (*)(void*, const void*, i64))hom_functions[function_count + function])(
+        &result, &a, Of<A>::lanes);
     return result;
   }
 }
-template <class R, int vectors, class A>
+template <class R, class A>
 INLINE R call(int function, A a, A b) {
   if constexpr (Of<A>::lanes == 1) {
     return ((R(*)(A, A))hom_functions[function])(a, b);
   } else {
     R result;
-    ((void (*)(void*, const void*, const void*, i64))hom_functions[vectors + function])(&result, &a, &b, Of<A>::lanes);
+    ((void (*)(void*, const void*, const void*, i64))hom_functions[function_count + function])(
+        &result, &a, &b, Of<A>::lanes);
     return result;
   }
 }
-template <class R, int vectors, class A>
+template <class R, class A>
 INLINE R call_with(int function, i64 parameter, A a) {
   if constexpr (Of<A>::lanes == 1) {
     return ((R(*)(i64, A))hom_functions[function])(parameter, a);
   } else {
     R result;
-    ((void (*)(i64, void*, const void*, i64))hom_functions[vectors + function])(parameter, &result, &a, Of<A>::lanes);
+    ((void (*)(i64, void*, const void*, i64))hom_functions[function_count + function])(
+        parameter, &result, &a, Of<A>::lanes);
     return result;
   }
 }
-template <class R, int vectors, class A>
+template <class R, class A>
 INLINE R call_with(int function, i64 parameter, A a, A b) {
   if constexpr (Of<A>::lanes == 1) {
     return ((R(*)(i64, A, A))hom_functions[function])(parameter, a, b);
   } else {
     R result;
-    ((void (*)(i64, void*, const void*, const void*, i64))hom_functions[vectors + function])(
+    ((void (*)(i64, void*, const void*, const void*, i64))hom_functions[function_count + function])(
         parameter, &result, &a, &b, Of<A>::lanes);
     return result;
   }

@@ -161,8 +161,8 @@ std::string ExpressionPrinter::apply(const Node& what, bool as_vector) const {
   if (what.function == Function::is_finite) {
     const Dtype in = computing(from);
     const std::string largest = in == f32 ? "0x1.fffffep127f" : "0x1.fffffffffffffp1023";
-    return "absolute(" + of(what.operands[0], true) + ") <= " +
-           splat(type(in, as_vector), largest, as_vector);
+    return "absolute(" + of(what.operands[0], true) +
+           ") <= " + splat(type(in, as_vector), largest, as_vector);
   }
   if (nest::is_test(what.function)) {
     if (as_vector && from.is_bool()) {
@@ -279,12 +279,11 @@ std::string ExpressionPrinter::convert(const Node& what, bool as_vector) const {
   const std::string in = decoded(from, stored);
   const Dtype computed_from = computing(from);
   if (to.is_bool()) {
-    return in + " != " +
-           splat(type(computed_from, as_vector), literal(computed_from, 0), as_vector);
+    return in +
+           " != " + splat(type(computed_from, as_vector), literal(computed_from, 0), as_vector);
   }
   if (to.is_float()) {
-    if (const auto called =
-            dialect_.call_conversion(from, to, type(to, as_vector), stored))
+    if (const auto called = dialect_.call_conversion(from, to, type(to, as_vector), stored))
       return *called;
     const Dtype computed_to = computing(to);
     const std::string number = computed_from == computed_to

@@ -22,10 +22,7 @@ std::string commented(std::string label) {
 
 KernelPrinter::KernelPrinter(const nest::Kernel& kernel, const Dialect& dialect,
                              std::int64_t first_failure)
-    : kernel_(kernel),
-      values_(kernel, dialect),
-      dialect_(dialect),
-      first_failure_(first_failure) {}
+    : kernel_(kernel), values_(kernel, dialect), dialect_(dialect), first_failure_(first_failure) {}
 
 std::string KernelPrinter::print(std::size_t number) {
   out_.open(dialect_.kernel_head(number));
@@ -109,8 +106,8 @@ void KernelPrinter::store_vector(const nest::Store& store) {
                                                     values_.mask(store.value, 1) + ")"
                                               : values_.held(store.value);
     const std::string type = values_.vector_type(dtype.is_bool() ? u8 : dtype);
-    out_.line("store(" + to + ", " + combined_with(store, "load<" + type + ">(" + to + ")", value, dtype) +
-              ");");
+    out_.line("store(" + to + ", " +
+              combined_with(store, "load<" + type + ">(" + to + ")", value, dtype) + ");");
     return;
   }
   // Lane by lane, in order, because places may meet.

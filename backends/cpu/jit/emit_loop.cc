@@ -65,8 +65,8 @@ void KernelPrinter::open_axis(const Loop& loop, std::size_t which) {
     out_.open();
     out_.line("const i64 " + i + " = 0;");
   } else if (loop.reverse && which + 1 == loop.axes.size()) {
-    out_.open("for (i64 " + i + " = " + std::to_string(extent(axis) - 1) + "; " + i +
-              " >= 0; --" + i + ")");
+    out_.open("for (i64 " + i + " = " + std::to_string(extent(axis) - 1) + "; " + i + " >= 0; --" +
+              i + ")");
   } else {
     open_positions(axis, "0", end, 1);
   }
@@ -195,8 +195,7 @@ int KernelPrinter::lanes_for(const Loop& loop) const {
     lanes = std::min(lanes, 8);
     // Rows that do not fill the eight lanes would meet inside a vector.
     if (iterations(loop) != positions && positions % 8 != 0) return 1;
-  } else if (!loop.reductions.empty() && iterations(loop) != positions &&
-             positions % lanes != 0) {
+  } else if (!loop.reductions.empty() && iterations(loop) != positions && positions % lanes != 0) {
     return 1;
   }
   while (lanes > positions) lanes /= 2;

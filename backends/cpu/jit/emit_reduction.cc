@@ -53,9 +53,12 @@ std::int64_t identity_bits(Combine combine) {
     default:
       break;
   }
-  if constexpr (std::same_as<T, float>) return std::bit_cast<std::uint32_t>(value);
-  else if constexpr (std::same_as<T, double>) return std::bit_cast<std::int64_t>(value);
-  else return static_cast<std::int64_t>(value);
+  if constexpr (std::same_as<T, float>)
+    return std::bit_cast<std::uint32_t>(value);
+  else if constexpr (std::same_as<T, double>)
+    return std::bit_cast<std::int64_t>(value);
+  else
+    return static_cast<std::int64_t>(value);
 }
 
 }  // namespace
@@ -73,9 +76,11 @@ ReductionPrinter::ReductionPrinter(const nest::Kernel& kernel, const nest::Loop&
   // One axis that counts up counts the terms.
   const auto longer = std::count_if(loop.axes.begin(), loop.axes.end(),
                                     [&](nest::Axis a) { return kernel.axes[a] > 1; });
-  const bool is_simple = !loop.reverse && (longer == 0 || (longer == 1 && kernel.axes[loop.axes.back()] > 1));
+  const bool is_simple =
+      !loop.reverse && (longer == 0 || (longer == 1 && kernel.axes[loop.axes.back()] > 1));
   counts_ = !is_simple && form != Form::unrolled && !loop.reductions.empty();
-  position_ = (counts_ ? "t" : "i") + axis;
+  position_ = counts_ ? "t" + std::to_string(loop.reductions[0].result) : "i" + axis;
+  has_rest_ = form == Form::vectors && kernel.axes[loop.axes.back()] % lanes != 0;
 }
 
 ReductionPrinter::Accumulator ReductionPrinter::accumulator(
@@ -128,8 +133,7 @@ std::string ReductionPrinter::combined(const Accumulator& of, const std::string&
 std::string ReductionPrinter::term(const Accumulator& to) const {
   const nest::Value value = to.reduction->term;
   const Dtype dtype = kernel_.nodes[value].dtype;
-  const bool as_vector =
-      values_.lanes() > 1 && (to.is_vector || form_ == Form::vectors);
+  const bool as_vector = values_.lanes() > 1 && (to.is_vector || form_ == Form::vectors);
   if (dtype.is_bool()) {
     const bool is_place = to.kind == Accumulator::Kind::place;
     if (as_vector) return (is_place ? "-" : "") + values_.mask(value, 1);
@@ -154,6 +158,10 @@ void ReductionPrinter::begin(const Accumulator& what) {
       return;
     case Accumulator::Kind::free:
       out_.line(what.type + " " + what.name + "_all = " + identity(what) + ";");
+      if (has_rest_) {
+        out_.line(ExpressionPrinter::number_type(what.dtype) + " " + what.name +
+                  "_rest = " + number_identity(what) + ";");
+      }
       return;
     case Accumulator::Kind::ordered:
       break;
@@ -163,6 +171,8 @@ void ReductionPrinter::begin(const Accumulator& what) {
       out_.line(what.type + " " + what.name + "_" + std::to_string(g) + " = " + identity(what) +
                 ";");
     }
+    if (has_rest_)
+      out_.line(ExpressionPrinter::number_type(what.dtype) + " " + what.name + "_lane[8];");
   } else {
     out_.line(what.type + " " + what.name + "_lane[8];");
     if (form_ != Form::unrolled)
@@ -273,14 +283,9 @@ std::string ReductionPrinter::groups(const Accumulator& of) const {
 }
 
 void ReductionPrinter::begin_rest() {
-  has_rest_ = true;
   for (const Accumulator& of : accumulators_) {
-    const std::string type = ExpressionPrinter::number_type(of.dtype);
-    if (of.kind == Accumulator::Kind::free)
-      out_.line(type + " " + of.name + "_rest = " + number_identity(of) + ";");
-    if (of.kind != Accumulator::Kind::ordered) continue;
-    out_.line(type + " " + of.name + "_lane[8];");
-    out_.line("store_lanes(" + of.name + "_lane, " + groups(of) + ");");
+    if (of.kind == Accumulator::Kind::ordered)
+      out_.line("store_lanes(" + of.name + "_lane, " + groups(of) + ");");
   }
 }
 
@@ -306,7 +311,8 @@ void ReductionPrinter::end() {
   for (const Accumulator& what : accumulators_) end(what);
 }
 
-/// The fold of the lanes that have a term. A sum starts from +0 all the same, which turns −0 into 0.
+/// The fold of the lanes that have a term. A sum starts from +0 all the same, which turns −0 into
+/// 0.
 std::string ReductionPrinter::unrolled_tree(const Accumulator& of) const {
   std::vector<std::string> parts;
   for (std::int64_t l = 0; l < std::min(terms_, order_lanes); ++l)

@@ -1,9 +1,9 @@
 // backends/cpu/jit/emit_reduction.h -- the reductions of a loop, in the order of
 // backends/cpu/ordered_sum.h
 //
-// Terms of floats go to eight lanes, chunks of 64 and a counter of chunks, in one of three forms: in
-// vectors along the vector axis, for W results side by side in a loop along another axis, and for
-// one result alone. Where no order changes a bit (integers, bools) there is one accumulator.
+// Terms of floats go to eight lanes, chunks of 64 and a counter of chunks, in one of three forms:
+// in vectors along the vector axis, for W results side by side in a loop along another axis, and
+// for one result alone. Where no order changes a bit (integers, bools) there is one accumulator.
 // Places of extremes are found one term after the other.
 #pragma once
 

@@ -93,15 +93,17 @@ std::string ExpressionPrinter::literal(Dtype dtype, std::int64_t bits) {
     case Dtype::Id::i8:
     case Dtype::Id::u8:
       return std::string(dtype.name()) + "(" +
-             std::to_string(dtype == i8 ? static_cast<std::int8_t>(bits)
-                                        : static_cast<std::int64_t>(static_cast<std::uint8_t>(bits))) +
+             std::to_string(dtype == i8
+                                ? static_cast<std::int8_t>(bits)
+                                : static_cast<std::int64_t>(static_cast<std::uint8_t>(bits))) +
              ")";
     case Dtype::Id::i32: {
       const auto value = static_cast<std::int32_t>(bits);
       return value == INT32_MIN ? "i32(-2147483648)" : guarded(std::to_string(value));
     }
     case Dtype::Id::i64:
-      return bits == INT64_MIN ? "(-9223372036854775807l - 1)" : guarded(std::to_string(bits) + "l");
+      return bits == INT64_MIN ? "(-9223372036854775807l - 1)"
+                               : guarded(std::to_string(bits) + "l");
     case Dtype::Id::u32:
       return std::to_string(static_cast<std::uint32_t>(bits)) + "u";
     case Dtype::Id::u64:
@@ -163,7 +165,8 @@ std::string ExpressionPrinter::computed(Value value) const {
 std::string ExpressionPrinter::mask(Value value, int bytes) const {
   if (lanes_ == 1) return number(value);
   const std::string type = mask_type(bytes);
-  if (!is_vector(value)) return "splat<" + type + ">(-i" + std::to_string(8 * bytes) + "(" + number(value) + "))";
+  if (!is_vector(value))
+    return "splat<" + type + ">(-i" + std::to_string(8 * bytes) + "(" + number(value) + "))";
   const std::string name = "v" + std::to_string(value);
   return mask_bytes(value) == bytes ? name : "convert<" + type + ">(" + name + ")";
 }

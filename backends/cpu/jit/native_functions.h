@@ -16,9 +16,11 @@ namespace hom::cpu {
 /// Entries of one half of the table: functions of numbers come first, those of vectors after them.
 int native_function_count();
 
-/// The entry of a function on `dtype` (f32, f64; of `pow` integers too), if it is one that is called.
+/// The entry of a function on `dtype` (f32, f64; of `pow` integers too), if it is one that is
+/// called.
 std::optional<int> native_function(nest::Function function, Dtype dtype);
-/// The entry that converts elements, if that is called: from f64 and wide integers to 16-bit floats.
+/// The entry that converts elements, if that is called: from f64 and wide integers to 16-bit
+/// floats.
 std::optional<int> native_conversion(Dtype from, Dtype to);
 /// `exp_f32`, `f64_to_f16`
 std::string native_function_name(int entry);
