@@ -729,8 +729,12 @@ void Partitioner::place_update(std::uint32_t index, const Step& step) {
     return;
   }
   Index domain;
-  const std::uint32_t item =
-      new_group(type(update).shape, unrolled_axes(type(update).shape), domain);
+  SmallVector<bool, 4> unrolled = unrolled_axes(type(update).shape);
+  if (step.primitive.name == "scatter") {
+    // Updates of one element come in order, so they stay in loops.
+    for (std::size_t i = 0; i + 1 < type(step.operands[1]).shape.size(); ++i) unrolled[i] = false;
+  }
+  const std::uint32_t item = new_group(type(update).shape, unrolled, domain);
   group_of(item).last_step = index;
   at(result).item = item;
   at(result).at = domain;
