@@ -33,20 +33,96 @@ void for_each_position(const Array& array, F&& f) {
   }
 }
 
-std::byte* allocated(std::size_t bytes) {
+/// Memory of an owning buffer.
+struct Block {
+  std::byte* data;
+  std::size_t bytes;
+};
+
+void release(std::byte* memory) { ::operator delete(memory, buffer_alignment); }
+
+/// What dead buffers left on this thread.
+class LeftOver {
+ public:
+  ~LeftOver() {
+    for (const Block& block : blocks_) release(block.data);
+  }
+
+  /// The smallest block of at least so many bytes, and not above twice as many, or none.
+  Block take(std::size_t bytes) {
+    const auto none = blocks_.end();
+    auto best = none;
+    for (auto block = blocks_.begin(); block != none; ++block) {
+      if (block->bytes < bytes || block->bytes / 2 > bytes) continue;
+      if (best == none || block->bytes < best->bytes) best = block;
+    }
+    if (best == none) return {nullptr, 0};
+    const Block taken = *best;
+    *best = blocks_.back();
+    blocks_.pop_back();
+    bytes_ -= taken.bytes;
+    return taken;
+  }
+  /// Whether there is room for it.
+  bool put(const Block& block) {
+    if (block.bytes > most_bytes - bytes_ || blocks_.size() == most_blocks) return false;
+    blocks_.push_back(block);
+    bytes_ += block.bytes;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t most_bytes = std::size_t{64} << 20;
+  static constexpr std::size_t most_blocks = 64;
+
+  std::vector<Block> blocks_;
+  std::size_t bytes_ = 0;
+};
+
+/// Scopes of this thread that are alive. Apart, for it is read whenever a buffer is made or dies.
+constinit thread_local int reuse_scopes = 0;
+
+LeftOver& left_over() {
+  thread_local LeftOver blocks;
+  return blocks;
+}
+
+Block allocated(std::size_t bytes) {
+  if (reuse_scopes > 0) {
+    if (const Block block = left_over().take(bytes); block.data) return block;
+  }
   void* memory = ::operator new(bytes, buffer_alignment, std::nothrow);
   if (!memory) {
     fail({"out of memory: a tensor needs " + std::to_string(bytes) + " bytes"}, {});
   }
-  return static_cast<std::byte*>(memory);
+  return {static_cast<std::byte*>(memory), bytes};
 }
 }  // namespace
 
-Buffer::Buffer(std::size_t bytes)
-    : data_(bytes <= inside_bytes ? inside_ : allocated(bytes)), bytes_(bytes) {}
+BufferReuse::BufferReuse() { ++reuse_scopes; }
+BufferReuse::~BufferReuse() { --reuse_scopes; }
+
+Buffer::Buffer(std::size_t bytes) : data_(inside_), bytes_(bytes) {
+  if (bytes <= inside_bytes) return;
+  const Block block = allocated(bytes);
+  data_ = block.data;
+  capacity_ = block.bytes;
+}
 
 Buffer::~Buffer() {
-  if (data_ != inside_) ::operator delete(data_, buffer_alignment);
+  if (!owns_ || data_ == inside_) return;
+  if (reuse_scopes > 0 && left_over().put({data_, capacity_})) return;
+  release(data_);
+}
+
+void Buffer::keep() {
+  if (owns_) return;
+  Block block{inside_, 0};
+  if (bytes_ > inside_bytes) block = allocated(bytes_);
+  if (bytes_ > 0) std::memcpy(block.data, data_, bytes_);
+  data_ = block.data;
+  capacity_ = block.bytes;
+  owns_ = true;
 }
 
 std::shared_ptr<Array> Array::allocate(TensorType type) {

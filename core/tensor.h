@@ -22,6 +22,8 @@ using Slot = std::uint32_t;
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes);
+  /// A window: shows bytes that someone else owns, who keeps them while they are shown.
+  Buffer(std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes), owns_(false) {}
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -30,6 +32,11 @@ class Buffer {
   const std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 
+  /// Of a window: shows as many bytes elsewhere.
+  void show(std::byte* data) { data_ = data; }
+  /// Of a window: from now on it owns a copy of what it shows.
+  void keep();
+
  private:
   static constexpr std::size_t inside_bytes = 16;
 
@@ -37,6 +44,20 @@ class Buffer {
   alignas(16) std::byte inside_[inside_bytes];
   std::byte* data_;
   std::size_t bytes_;
+  /// Of the allocation: at least `bytes_`.
+  std::size_t capacity_ = 0;
+  bool owns_ = true;
+};
+
+/// While it lives, buffers of this thread leave their memory, when they die, to those that are made
+/// after them, here or under a later scope: repeated work of the same sizes asks nothing of the
+/// system. Of what is left, a thread keeps at most 64 MiB.
+class BufferReuse {
+ public:
+  BufferReuse();
+  ~BufferReuse();
+  BufferReuse(const BufferReuse&) = delete;
+  BufferReuse& operator=(const BufferReuse&) = delete;
 };
 
 /// Strided elements in a buffer. Strides and offset count elements; a stride may be 0 (broadcast)

@@ -1,0 +1,213 @@
+// backends/cpu/routines/contraction_routine.cc -- copies where they must be, then one product for
+// each index of the batch
+#include <hom/backends/cpu/routines/contraction_routine.h>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include <hom/backends/cpu/eigen_product.h>
+#include <hom/backends/cpu/elementwise.h>
+#include <hom/backends/cpu/loops.h>
+#include <hom/backends/cpu/routines/float_product.h>
+#include <hom/backends/cpu/routines/product_axes.h>
+
+namespace hom::cpu {
+namespace {
+
+/// Integers and 16-bit floats, as the eager executor computes them.
+template <class T>
+class EagerProduct {
+ public:
+  EagerProduct(std::int64_t, std::int64_t, std::int64_t) {}
+  void multiply(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::byte*) const {
+    if constexpr (scalar::Integer<T>) {
+      multiply_integers(a, b, c);
+    } else if (a.columns == 1) {
+      multiply_outer(a, b, c);
+    } else {
+      hom::cpu::multiply(a, b, c);
+    }
+  }
+  std::int64_t scratch_bytes() const { return 0; }
+  std::string name() const { return "Hom"; }
+};
+
+template <class T>
+class FastestProduct {
+ public:
+  FastestProduct(std::int64_t m, std::int64_t k, std::int64_t n)
+      : product_(float_product<T>(m, k, n)) {}
+  void multiply(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::byte* scratch) const {
+    product_->multiply(a, b, c, scratch);
+  }
+  std::int64_t scratch_bytes() const { return product_->scratch_bytes(); }
+  std::string name() const { return product_->name(); }
+
+ private:
+  std::unique_ptr<const FloatProduct<T>> product_;
+};
+
+std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// Computes in `T` on elements stored as `Stored`.
+template <class T, class Stored>
+class ContractionRoutine final : public nest::Routine {
+  static constexpr bool is_widened = sizeof(T) != sizeof(Stored);
+  static constexpr bool is_free_order = std::is_floating_point_v<T> && !is_widened;
+  using Product = std::conditional_t<is_free_order, FastestProduct<T>, EagerProduct<T>>;
+
+ public:
+  ContractionRoutine(const Invocation& step, const nest::Layout& a, const nest::Layout& b)
+      : type_(step.result_types[0]),
+        axes_(product_axes(step.attributes, a, b, is_widened)),
+        product_(axes_.m, axes_.k, axes_.n),
+        bytes_read_((static_cast<double>(a.type.size()) + static_cast<double>(b.type.size())) *
+                    sizeof(Stored)) {
+    if (type_.size() == 0 || axes_.k == 0) return;
+    copies_a_ = copies_of(axes_.a);
+    copies_b_ = copies_of(axes_.b);
+    product_scratch_ = aligned(product_.scratch_bytes());
+    a_scratch_ = axes_.a.is_copied ? aligned(axes_.a.copied_elements() * size) : 0;
+    b_scratch_ = axes_.b.is_copied ? aligned(axes_.b.copied_elements() * size) : 0;
+    result_scratch_ = is_widened ? aligned(type_.size() * size) : 0;
+  }
+
+  void run(std::span<const std::byte* const> operands, std::span<std::byte* const> results,
+           std::byte* scratch) const override {
+    if (type_.size() == 0) return;
+    if (axes_.k == 0) {  // an empty sum
+      std::memset(results[0], 0, static_cast<std::size_t>(type_.size()) * sizeof(Stored));
+      return;
+    }
+    std::byte* rest = scratch + product_scratch_;
+    const T* a = operand(axes_.a, operands[0], copies_a_, rest);
+    const T* b = operand(axes_.b, operands[1], copies_b_, rest + a_scratch_);
+    if constexpr (is_widened) {
+      T* wide = reinterpret_cast<T*>(rest + a_scratch_ + b_scratch_);
+      multiply(a, b, wide, scratch, 0, axes_.batch_size() * axes_.m);
+      Stored* to = reinterpret_cast<Stored*>(results[0]);
+      for (std::int64_t i = 0; i < type_.size(); ++i) to[i] = static_cast<Stored>(wide[i]);
+    } else {
+      multiply(a, b, reinterpret_cast<T*>(results[0]), scratch, 0, axes_.batch_size() * axes_.m);
+    }
+  }
+
+  std::int64_t scratch_bytes() const override {
+    return product_scratch_ + a_scratch_ + b_scratch_ + result_scratch_;
+  }
+
+  bool has_rows() const override {
+    return is_free_order && type_.size() > 0 && axes_.k > 0 && !axes_.a.is_copied &&
+           !axes_.b.is_copied && type_.rank() > 0 && type_.shape.back() == axes_.n;
+  }
+  void run_rows(std::span<const std::byte* const> operands, std::byte* result, std::byte* scratch,
+                std::int64_t low, std::int64_t high) const override {
+    if (!has_rows()) return Routine::run_rows(operands, result, scratch, low, high);
+    multiply(reinterpret_cast<const T*>(operands[0]), reinterpret_cast<const T*>(operands[1]),
+             reinterpret_cast<T*>(result), scratch, low, high);
+  }
+  std::int64_t panel() const override {
+    // A quarter of a small second-level cache, and so many rows that what is arranged for each
+    // panel, k·n elements, is little beside its m·k·n multiplications.
+    constexpr std::int64_t panel_bytes = 128 << 10, fewest = 64;
+    const std::int64_t rows = panel_bytes / std::max<std::int64_t>(axes_.n * size, 1);
+    return std::max(rows / fewest * fewest, fewest);
+  }
+
+  std::string describe() const override { return "dot_general by " + product_.name(); }
+  nest::Work work() const override {
+    const double results = static_cast<double>(type_.size());
+    return {2 * results * static_cast<double>(axes_.k), bytes_read_, results * sizeof(Stored)};
+  }
+
+ private:
+  static constexpr std::int64_t size = sizeof(T);
+
+  static AxisList<2> copies_of(const ProductAxes::Side& side) {
+    if (!side.is_copied) return {};
+    const Shape dense = row_major_strides(side.shape);
+    AxisList<2> axes = merge_axes<2>(side.shape, {&dense, &side.strides});
+    prefer_long_rows(axes);
+    return axes;
+  }
+
+  /// The elements that the product reads: where they are, or copied.
+  static const T* operand(const ProductAxes::Side& side, const std::byte* from,
+                          const AxisList<2>& axes, std::byte* to) {
+    if (!side.is_copied) return reinterpret_cast<const T*>(from);
+    const auto row = [](const Pointers<2>& at, const std::array<std::int64_t, 2>& strides,
+                        std::int64_t n) {
+      T* write = reinterpret_cast<T*>(at[0]);
+      const Stored* read = reinterpret_cast<const Stored*>(at[1]);
+      for (std::int64_t i = 0; i < n; ++i)
+        write[i * strides[0]] = static_cast<T>(read[i * strides[1]]);
+    };
+    for_each_row(axes, {to, const_cast<std::byte*>(from)}, {size, sizeof(Stored)}, row);
+    return reinterpret_cast<const T*>(to);
+  }
+
+  /// Rows [low, high) of the result, those of all products counted as one.
+  void multiply(const T* a, const T* b, T* c, std::byte* scratch, std::int64_t low,
+                std::int64_t high) const {
+    while (low < high) {
+      const std::int64_t index = low / axes_.m, first = low % axes_.m;
+      const std::int64_t rows = std::min(axes_.m - first, high - low);
+      std::int64_t a_offset = first * axes_.a.row_stride, b_offset = 0, rest = index;
+      for (std::size_t i = axes_.batch.size(); i-- > 0;) {
+        a_offset += rest % axes_.batch[i] * axes_.a.batch_strides[i];
+        b_offset += rest % axes_.batch[i] * axes_.b.batch_strides[i];
+        rest /= axes_.batch[i];
+      }
+      product_.multiply({a + a_offset, rows, axes_.k, axes_.a.row_stride, axes_.a.column_stride},
+                        {b + b_offset, axes_.k, axes_.n, axes_.b.row_stride, axes_.b.column_stride},
+                        c + low * axes_.n, scratch);
+      low += rows;
+    }
+  }
+
+  const TensorType type_;
+  ProductAxes axes_;
+  Product product_;
+  double bytes_read_;
+  /// How operands are copied: to, from.
+  AxisList<2> copies_a_, copies_b_;
+  std::int64_t product_scratch_ = 0, a_scratch_ = 0, b_scratch_ = 0, result_scratch_ = 0;
+};
+
+template <class T, class Stored>
+std::shared_ptr<const nest::Routine> made(const Invocation& step,
+                                          std::span<const nest::Layout> operands) {
+  return std::make_shared<ContractionRoutine<T, Stored>>(step, operands[0], operands[1]);
+}
+
+}  // namespace
+
+std::shared_ptr<const nest::Routine> contraction_routine(const Invocation& step,
+                                                         std::span<const nest::Layout> operands) {
+  switch (operands[0].type.dtype.id) {
+    case Dtype::Id::i8:
+    case Dtype::Id::u8:
+      return made<std::uint8_t, std::uint8_t>(step, operands);
+    case Dtype::Id::i32:
+    case Dtype::Id::u32:
+      return made<std::uint32_t, std::uint32_t>(step, operands);
+    case Dtype::Id::i64:
+    case Dtype::Id::u64:
+      return made<std::uint64_t, std::uint64_t>(step, operands);
+    case Dtype::Id::f16:
+      return made<float, float16>(step, operands);
+    case Dtype::Id::bf16:
+      return made<float, bfloat16>(step, operands);
+    case Dtype::Id::f32:
+      return made<float, float>(step, operands);
+    case Dtype::Id::f64:
+      return made<double, double>(step, operands);
+    case Dtype::Id::boolean:
+      break;
+  }
+  fail(Complaint{"dot_general: no CPU kernel for bool", "convert to an integer dtype first"},
+       step.at);
+}
+
+}  // namespace hom::cpu

@@ -1,0 +1,4 @@
+// backends/cpu/routines/eigen_gemm_sse2.cc -- Eigen's products for every x86-64
+#define Eigen HomEigenSse2
+#define HOM_EIGEN_GEMM eigen_gemm_sse2
+#include <hom/backends/cpu/routines/eigen_gemm_body.h>
