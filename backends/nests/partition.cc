@@ -303,7 +303,7 @@ bool Partitioner::is_readable(Slot slot, const std::optional<Index>& index, std:
   }
   // From memory: nothing of it may be computed in these loops.
   for (Slot base : bases(slot)) {
-    if (at(base).is_member && at(base).item == item) return false;
+    if (at(base).item == item) return false;
   }
   return true;
 }
@@ -379,7 +379,7 @@ SmallVector<bool, 4> Partitioner::unrolled_domain(const Step& step, Role role,
   SmallVector<bool, 4> unrolled = unrolled_axes(domain);
   if (!sums) return unrolled;
   const bool is_place = step.primitive.name == "argmax" || step.primitive.name == "argmin";
-  is_short = is_short && terms <= 16 && !is_place;
+  is_short = (is_short && terms <= 16 && !is_place) || role == Role::contraction;
   std::int64_t total = is_short ? terms : 1;
   for (std::size_t i = domain.size(); i-- > 0;) {
     if (summed[i]) {
@@ -519,7 +519,7 @@ bool Partitioner::join_as(std::uint32_t item, const Step& step, Role role, const
   }
   if (unrolls && loops) return false;
   const bool is_place = step.primitive.name == "argmax" || step.primitive.name == "argmin";
-  if (is_place && unrolls) return false;
+  if ((is_place && unrolls) || (role == Role::contraction && loops)) return false;
   const std::vector<Index> instances = instances_of(domain, shape);
   if (group.values + static_cast<std::int64_t>(instances.size()) > options_.largest_group)
     return false;
@@ -626,16 +626,17 @@ void Partitioner::place_computed(std::uint32_t index, const Step& step) {
       }
     }
   }
+  // A sum of nothing has no loop.
+  Shape looped = shape;
+  for (std::int64_t& extent : looped) extent = std::max<std::int64_t>(extent, 1);
   Index domain;
-  const std::uint32_t item = new_group(shape, unrolled_domain(step, role, shape), domain);
-  if (size > 0) {
-    const SmallVector<bool, 4> summed = summed_axes(program_, step, role);
-    AxisSet kept = 0;
-    for (std::size_t i = 0; i < domain.size(); ++i) {
-      if (!summed[i]) kept |= axes_of({domain[i]});
-    }
-    ensure(has_path(group_of(item), kept), "a new group has a loop for the axes that stay");
+  const std::uint32_t item = new_group(looped, unrolled_domain(step, role, looped), domain);
+  const SmallVector<bool, 4> summed = summed_axes(program_, step, role);
+  AxisSet kept = 0;
+  for (std::size_t i = 0; i < domain.size(); ++i) {
+    if (!summed[i]) kept |= axes_of({domain[i]});
   }
+  ensure(has_path(group_of(item), kept), "a new group has a loop for the axes that stay");
   add_member(item, step, role, domain);
 }
 
@@ -728,8 +729,12 @@ void Partitioner::place_update(std::uint32_t index, const Step& step) {
     return;
   }
   Index domain;
-  const std::uint32_t item =
-      new_group(type(update).shape, unrolled_axes(type(update).shape), domain);
+  SmallVector<bool, 4> unrolled = unrolled_axes(type(update).shape);
+  if (step.primitive.name == "scatter") {
+    // Updates of one element come in order, so they stay in loops.
+    for (std::size_t i = 0; i + 1 < type(step.operands[1]).shape.size(); ++i) unrolled[i] = false;
+  }
+  const std::uint32_t item = new_group(type(update).shape, unrolled, domain);
   group_of(item).last_step = index;
   at(result).item = item;
   at(result).at = domain;
