@@ -109,6 +109,8 @@ std::optional<Slot> of_copies(const Rewriting& at) {
 /// Sums of one term are products: each operand with its axes as the result has them.
 std::optional<Slot> of_one_term(const Rewriting& at) {
   const Vocabulary& w = words();
+  // 16 bits are rounded after the sum, which would come to lie between.
+  if (at.is_float() && at.result.dtype.size() == 2) return std::nullopt;
   const Dot dot = dot_of(at[0], at[1], at.attributes);
   const Shape shape = at.type(dot[0].x).shape;
   for (std::int64_t axis : dot[0].contract) {
@@ -131,7 +133,8 @@ std::optional<Slot> of_one_term(const Rewriting& at) {
     factors[s] =
         at.append(w.broadcast, {reshaped}, {{"shape", {at.result.shape}}, {"axes", {axes}}});
   }
-  return at.append(w.mul, {factors[0], factors[1]});
+  const Slot product = at.append(w.mul, {factors[0], factors[1]});
+  return at.is_float() ? at.append(w.add, {product, at.literal(0)}) : product;
 }
 
 /// A vector or matrix in a chain of products: one contracted axis, perhaps one more.
@@ -196,7 +199,10 @@ Rules make_rules() {
            {"dot(broadcast x, y) = broadcast(dot(x, y))",
             "along axes that stay: every copy has the same result"},
            of_copies);
-  add_rule(rules, {&w.dot_general}, {"dot(x, y) of one term = x·y", "a product, rounded once"},
+  add_rule(rules, {&w.dot_general},
+           {"dot(x, y) of one term = x·y + 0",
+            "sums start from +0; not of 16-bit floats, which are rounded after the sum. Two steps "
+            "for one, that fuse with others"},
            of_one_term);
   add_rule(
       rules, {&w.dot_general},

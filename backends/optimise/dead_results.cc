@@ -262,7 +262,8 @@ class SmallerScan {
                               scanned == scanned_;
     Attributes attributes = site_.step.attributes;
     if (!is_as_it_was) {
-      attributes.set("body", {shared(rebuilt_body(body_, sources_, order, outputs))});
+      attributes.set("body",
+                     {shared(rebuilt_body(body_, sources_, order, outputs, site_.step.at))});
       attributes.set("carries", {static_cast<std::int64_t>(carries)});
       attributes.set("scanned", {static_cast<std::int64_t>(scanned)});
     }
@@ -334,9 +335,10 @@ Results smaller_while(const Site& site) {
   for (std::size_t i : order) operands.push_back(site.operands[i]);
   Attributes attributes = a;
   if (order.size() != sources.size() || kept_carries != carries) {
-    attributes.set("condition",
-                   {shared(rebuilt_body(condition, sources, order, condition.outputs()))});
-    attributes.set("body", {shared(rebuilt_body(body, sources, order, outputs))});
+    attributes.set(
+        "condition",
+        {shared(rebuilt_body(condition, sources, order, condition.outputs(), site.step.at))});
+    attributes.set("body", {shared(rebuilt_body(body, sources, order, outputs, site.step.at))});
     attributes.set("carries", {static_cast<std::int64_t>(kept_carries)});
   }
   const Slot first = site.append(words().while_, operands, attributes);
@@ -406,7 +408,7 @@ Results smaller_cond(const Site& site) {
       const auto branch = [&](const Program& program) {
         std::vector<Slot> outputs;
         for (std::size_t k : result_of) outputs.push_back(program.outputs()[k]);
-        return Attribute{shared(rebuilt_body(program, sources, order, outputs))};
+        return Attribute{shared(rebuilt_body(program, sources, order, outputs, site.step.at))};
       };
       attributes.set("then", branch(then));
       attributes.set("otherwise", branch(otherwise));

@@ -91,7 +91,8 @@ std::optional<Slot> cancelled(const Rewriting& at) {
 /// log₂ of a positive power of two.
 std::optional<int> exponent_of(const Rewriting& at, Slot slot) {
   const auto value = integer_of(at, slot);
-  const bool positive = value && (at.result.dtype == u64 || static_cast<std::int64_t>(*value) > 0);
+  const bool positive =
+      value && *value != 0 && (at.result.dtype == u64 || static_cast<std::int64_t>(*value) > 0);
   if (!positive || (*value & (*value - 1)) != 0) return std::nullopt;
   return __builtin_ctzll(*value);
 }

@@ -11,17 +11,16 @@
 namespace hom::optimiser {
 
 Program rebuilt_body(const Program& body, const std::vector<Source>& sources,
-                     const std::vector<std::size_t>& order, const std::vector<Slot>& outputs) {
+                     const std::vector<std::size_t>& order, const std::vector<Slot>& outputs,
+                     const Location& at) {
   Builder builder;
   std::vector<Slot> slots(body.slot_count());
   const auto input = [&](std::size_t i) { return body.inputs()[i]; };
   for (std::size_t i : order)
     slots[input(i)] = builder.add_input(body.type(input(i)), body.input_names()[i]);
-  const Location here = LocationScope::current(Location::current());
   std::vector<bool> is_absent(body.slot_count());
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (sources[i].kind == Source::Kind::literal) {
-      const Location& at = body.step_count() > 0 ? body.step(0).at : here;
       slots[input(i)] = append_literal(builder, sources[i].value, body.type(input(i)), at, "");
     }
     is_absent[input(i)] = sources[i].kind == Source::Kind::none;

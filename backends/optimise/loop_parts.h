@@ -25,9 +25,10 @@ struct Source {
 };
 
 /// The body with its inputs from these sources, those that stay in this order, and these of its
-/// slots as outputs.
+/// slots as outputs. Literals get the line `at`.
 Program rebuilt_body(const Program& body, const std::vector<Source>& sources,
-                     const std::vector<std::size_t>& order, const std::vector<Slot>& outputs);
+                     const std::vector<std::size_t>& order, const std::vector<Slot>& outputs,
+                     const Location& at);
 
 /// Which inputs of a body the outputs marked need. With carries, the first outputs become the first
 /// inputs when the body runs again, so a carry that is needed needs its own next value.
