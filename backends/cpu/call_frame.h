@@ -64,16 +64,26 @@ struct CallLeaf {
   alignas(16) std::array<std::byte, 16> number;
 };
 
+/// One input of an executable (jit/executable.h).
+struct CallInput {
+  /// May be taken away: where this tensor is the only owner of its memory, a result may lie there.
+  Tensor* tensor = nullptr;
+  /// Where there is no tensor: row-major elements that nobody keeps.
+  const std::byte* bytes = nullptr;
+};
+
 /// What a call needs while it runs; kept for later calls of the thread, so that they allocate
 /// nothing.
 struct CallFrame {
   CallSignature signature;
   std::vector<CallLeaf> leaves;
+  std::vector<CallInput> inputs;
   std::vector<Tensor> outputs;
 
   void clear() {
     signature.clear();
     leaves.clear();
+    inputs.clear();
     outputs.clear();
   }
 };

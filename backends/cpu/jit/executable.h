@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <hom/backends/cpu/call_frame.h>
 #include <hom/backends/cpu/jit/code.h>
 #include <hom/backends/cpu/jit/plan_walker.h>
 #include <hom/backends/cpu/jit/results.h>
@@ -25,15 +26,9 @@ class Executable {
   Executable& operator=(const Executable&) = delete;
   ~Executable();
 
-  /// One input: a tensor of the input's type, or the bytes of one that nobody keeps.
-  struct Input {
-    /// May be taken away: where this tensor is the only owner of its memory, a result may lie
-    /// there.
-    Tensor* tensor = nullptr;
-    /// Where there is no tensor: row-major elements, aligned to 64 bytes, or to the largest power
-    /// of 2 that is not above their size.
-    const std::byte* bytes = nullptr;
-  };
+  /// Elements that are no tensor's are aligned to 64 bytes, or to the largest power of 2 that is
+  /// not above their size.
+  using Input = detail::CallInput;
   /// Computes all outputs. Those that are inputs or constants of the program are shared with them.
   /// Results know the line `at`. Throws `Error`, after the run, for a failed check.
   void run(std::span<const Input> inputs, std::span<Tensor> outputs, const Location& at) const;
