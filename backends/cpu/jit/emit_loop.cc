@@ -46,7 +46,7 @@ std::int64_t KernelPrinter::iterations(const Loop& loop) const {
 }
 
 bool KernelPrinter::is_split(const Loop& loop) const {
-  return kernel_.is_splittable && &loop == std::get_if<Loop>(&kernel_.body[0].is);
+  return &loop == nest::split_loop(kernel_);
 }
 
 bool KernelPrinter::is_worth_unrolling(const Loop& loop) const {

@@ -50,7 +50,7 @@ class PlanPrinter {
   /// Positions of the axis that may be split; other kernels ignore them.
   std::string positions(const nest::Kernel& kernel) const {
     if (!kernel.is_splittable) return "0, 0";
-    const nest::Loop& loop = std::get<nest::Loop>(kernel.body[0].is);
+    const nest::Loop& loop = *nest::split_loop(kernel);
     return "0, " + std::to_string(kernel.axes[loop.axes[0]]);
   }
 
