@@ -2,6 +2,7 @@
 #include <utility>
 
 #include <hom/backends/cpu/copy.h>
+#include <hom/backends/cpu/complaints.h>
 #include <hom/backends/cpu/elementwise.h>
 #include <hom/backends/cpu/registration.h>
 #include <hom/backends/cpu/scalar_type.h>
@@ -38,10 +39,8 @@ void require_exponents(const Invocation& step, const Array& exponents) {
     const T* exponent = reinterpret_cast<const T*>(at[0]);
     for (std::int64_t i = 0; i < n; ++i) {
       const T value = exponent[i * strides[0]];
-      require(value >= T{0}, step.at, [&] {
-        return Complaint{"pow: the integer exponent " + std::to_string(value) + " is negative",
-                         "convert the base to a float dtype first; integer powers are integers"};
-      });
+      require(value >= T{0}, step.at,
+              [&] { return negative_exponent(static_cast<std::int64_t>(value)); });
     }
   };
   for_each_row(axes, {first_byte(exponents)}, {sizeof(T)}, check);
