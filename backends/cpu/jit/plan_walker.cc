@@ -151,12 +151,14 @@ void PlanWalker::call(const nest::Call& call, std::uint32_t step, std::byte* con
     }
     return;
   }
-  const std::int64_t rows = rows_[call.epilogue->kernel];
+  const std::int64_t positions = call.positions_per_row;
+  const std::int64_t rows = rows_[call.epilogue->kernel] / positions;
   const std::int64_t panel = std::max<std::int64_t>(routine.panel(), 1);
   for (std::int64_t low = 0; low < rows; low += panel) {
     const std::int64_t high = std::min(rows, low + panel);
     routine.run_rows(reads, results[0], scratch, low, high);
-    code_.launch(call.epilogue->kernel, epilogue_arguments, low, high, record);
+    code_.launch(call.epilogue->kernel, epilogue_arguments, low * positions, high * positions,
+                 record);
   }
 }
 
