@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include <hom/backends/nests/epilogues.h>
 #include <hom/backends/nests/kernel_maker.h>
 #include <hom/core/primitive.h>
 
@@ -152,14 +153,18 @@ Plan Lowering::run(const Program& program) && {
   std::vector<Address> outputs;
   plan_.body = Region(*this, program, std::move(inputs)).run(destinations, outputs);
   for (const Address& output : outputs) plan_.outputs.push_back(output.buffer);
+  attach_epilogues(plan_, plan_.body);
   return std::move(plan_);
 }
 
 void Region::add_origins() {
   for (std::size_t i = 0; i < program_.step_count(); ++i) {
     const Step step = program_.step(i);
-    plan_.origins.push_back({step.primitive.name, step.at, step.scope,
-                             step.operands.empty() ? TensorType{} : type(step.operands[0])});
+    Origin origin{step.primitive.name, step.at, step.scope};
+    if (!step.operands.empty()) origin.operand = type(step.operands[0]);
+    if (origin.primitive == "dynamic_slice") origin.window = type(step.first_result).shape;
+    if (origin.primitive == "dynamic_update_slice") origin.window = type(step.operands[1]).shape;
+    plan_.origins.push_back(std::move(origin));
   }
 }
 

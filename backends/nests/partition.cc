@@ -76,6 +76,7 @@ class Partitioner {
   bool shares_reads(const Group& group, const Step& step);
   std::optional<Index> index_in_loop(const Group& group, const Shape& shape,
                                      const SmallVector<bool, 4>& unrolled) const;
+  bool crosses_reductions(std::uint32_t item, AxisSet kept, AxisSet all);
   /// Whether nothing of a group is used after this step.
   bool dies_with(const Group& group, const Step& step) const;
 
@@ -376,8 +377,17 @@ SmallVector<bool, 4> Partitioner::unrolled_domain(const Step& step, Role role,
     is_short = is_short && domain[i] <= 4;
     sums = true;
   }
-  SmallVector<bool, 4> unrolled = unrolled_axes(domain);
-  if (!sums) return unrolled;
+  if (!sums) return unrolled_axes(domain);
+  // What stays is unrolled as in the result.
+  Shape result;
+  for (std::size_t i = 0; i < domain.size(); ++i) {
+    if (!summed[i]) result.push_back(domain[i]);
+  }
+  const SmallVector<bool, 4> kept = unrolled_axes(result);
+  SmallVector<bool, 4> unrolled(domain.size(), false);
+  for (std::size_t i = 0, k = 0; i < domain.size(); ++i) {
+    if (!summed[i]) unrolled[i] = kept[k++];
+  }
   const bool is_place = step.primitive.name == "argmax" || step.primitive.name == "argmin";
   is_short = (is_short && terms <= 16 && !is_place) || role == Role::contraction;
   std::int64_t total = is_short ? terms : 1;
@@ -473,7 +483,15 @@ bool Partitioner::shares_reads(const Group& group, const Step& step) {
 /// order.
 std::optional<Index> Partitioner::index_in_loop(const Group& group, const Shape& shape,
                                                 const SmallVector<bool, 4>& unrolled) const {
-  for (std::size_t n = 1; n < group.loops.size(); ++n) {
+  for (std::size_t n = 0; n < group.loops.size(); ++n) {
+    // Beside a long loop a single value would keep it from being split.
+    if (n == 0 && std::any_of(group.loops.begin(), group.loops.end(), [&](const LoopNode& loop) {
+          AxisSet all = 0;
+          for (Axis axis : loop.axes) all |= axis_bit(axis);
+          return volume(group, all) > tiny_loop;
+        })) {
+      continue;
+    }
     SmallVector<Axis, 8> axes;
     for (std::size_t m = n; m != 0; m = static_cast<std::size_t>(group.loops[m].parent))
       axes.insert(axes.begin(), group.loops[m].axes.begin(), group.loops[m].axes.end());
@@ -498,6 +516,17 @@ bool Partitioner::dies_with(const Group& group, const Step& step) const {
   const std::uint32_t now = program_.definition(step.first_result);
   return std::all_of(group.members.begin(), group.members.end(),
                      [&](Slot member) { return last_use_[member] <= now; });
+}
+
+/// Whether a reduction from `all` to `kept` would be one loop across another one, in which other
+/// reductions end.
+bool Partitioner::crosses_reductions(std::uint32_t item, AxisSet kept, AxisSet all) {
+  const Group& group = group_of(item);
+  return std::any_of(group.members.begin(), group.members.end(), [&](Slot member) {
+    const AxisSet axes = axes_of(at(member).at);
+    return !at(member).summed.empty() && axes != kept && axes != all && (kept & ~axes) == 0 &&
+           (axes & ~all) == 0;
+  });
 }
 
 bool Partitioner::join_as(std::uint32_t item, const Step& step, Role role, const Index& domain) {
@@ -533,6 +562,7 @@ bool Partitioner::join_as(std::uint32_t item, const Step& step, Role role, const
   if (!kept_first && volume(group, all) > small_loop && !dies_with(group, step)) return false;
   if (!has_path(group, all)) return false;
   if (!has_path(group, kept)) return false;
+  if (loops && crosses_reductions(item, kept, all)) return false;
   add_member(item, step, role, domain);
   return true;
 }
@@ -729,8 +759,12 @@ void Partitioner::place_update(std::uint32_t index, const Step& step) {
     return;
   }
   Index domain;
-  const std::uint32_t item =
-      new_group(type(update).shape, unrolled_axes(type(update).shape), domain);
+  SmallVector<bool, 4> unrolled = unrolled_axes(type(update).shape);
+  if (step.primitive.name == "scatter") {
+    // Updates of one element come in order, so they stay in loops.
+    for (std::size_t i = 0; i + 1 < type(step.operands[1]).shape.size(); ++i) unrolled[i] = false;
+  }
+  const std::uint32_t item = new_group(type(update).shape, unrolled, domain);
   group_of(item).last_step = index;
   at(result).item = item;
   at(result).at = domain;

@@ -95,7 +95,7 @@ struct Launch {
 };
 
 /// Runs a routine. With an epilogue, rows of the result are handed to a kernel as soon as they are
-/// there: its first axis counts the rows.
+/// there.
 struct Call {
   std::uint32_t routine;
   std::vector<Address> operands;
@@ -103,6 +103,8 @@ struct Call {
   /// A temporary of `scratch_bytes()`, where the routine needs any.
   std::optional<Address> scratch = {};
   std::optional<Launch> epilogue = {};
+  /// Positions of the epilogue's first axis for each row.
+  std::int64_t positions_per_row = 1;
 };
 
 /// Copies bytes between places that do not overlap, or are the same.

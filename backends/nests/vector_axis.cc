@@ -8,9 +8,32 @@
 namespace hom::nest {
 namespace {
 
+/// Whether a store may meet one element again in other iterations along the axis.
+bool meets_again(const Draft& draft, const Store& store, Axis axis) {
+  const auto stride = stride_along(draft.values, store.index, axis);
+  return !stride || *stride == 0;
+}
+
+/// Whether some store would meet its elements in another order if the axis came last.
+bool orders_stores(const Draft& draft, Axis axis) {
+  for (const Goal& goal : draft.goals) {
+    const auto* store = std::get_if<Store>(&goal.is);
+    if (store == nullptr || !meets_again(draft, *store, axis)) continue;
+    const SmallVector<Axis, 4>& axes = draft.loops[goal.loop].axes;
+    const auto found = std::find(axes.begin(), axes.end(), axis);
+    if (found == axes.end()) continue;
+    if (std::any_of(found + 1, axes.end(),
+                    [&](Axis later) { return meets_again(draft, *store, later); })) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Whether every loop along the axis may have it as its last one.
 bool may_be_last(const Draft& draft, Axis axis) {
   if (draft.carries && draft.carries->axis == axis) return false;
+  if (orders_stores(draft, axis)) return false;
   for (const PendingReduction& r : draft.reductions) {
     const auto found = std::find(r.along.begin(), r.along.end(), axis);
     if (found == r.along.end()) continue;
