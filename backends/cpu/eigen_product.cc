@@ -10,6 +10,8 @@
 #define Eigen HomEigen
 #include <Eigen/Core>
 
+#include <hom/core/tensor.h>
+
 namespace hom::cpu {
 namespace {
 
@@ -123,11 +125,15 @@ void multiply_outer(const MatrixView<T>& a, const MatrixView<T>& b, T* c) {
   if (n == 1 && m > 1)  // one long row instead of many short ones
     return multiply_outer<T>({b.data, 1, 1, 1, 1}, {a.data, 1, m, 1, a.row_stride}, c);
   const Eigen::Map<const Row, Eigen::Unaligned, Strides> factors(a.data, m, Strides(a.row_stride));
-  Row copy;
+  Buffer copy(b.column_stride == 1 ? 0 : static_cast<std::size_t>(n) * sizeof(T));
+  const T* side_by_side = b.data;
   if (b.column_stride != 1) {
-    copy = Eigen::Map<const Row, Eigen::Unaligned, Strides>(b.data, n, Strides(b.column_stride));
+    T* to = reinterpret_cast<T*>(copy.data());
+    Eigen::Map<Row>(to, n) =
+        Eigen::Map<const Row, Eigen::Unaligned, Strides>(b.data, n, Strides(b.column_stride));
+    side_by_side = to;
   }
-  const Eigen::Map<const Row> row(b.column_stride == 1 ? b.data : copy.data(), n);
+  const Eigen::Map<const Row> row(side_by_side, n);
   // x·0 is 0 unless x is an infinity or NaN; products of other numbers are never NaN.
   const bool is_large = m * n >= 4096;
   if (is_large && (factors * T{0}).sum() == 0 && (row * T{0}).sum() == 0) {
