@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <hom/backends/cpu/elementwise.h>
+#include <hom/backends/cpu/place_of_extreme.h>
 #include <hom/backends/cpu/registration.h>
 
 namespace hom::cpu {
@@ -68,31 +69,6 @@ template <class T>
 using RunningMax = RunningExtreme<scalar::Max, T>;
 template <class T>
 using RunningMin = RunningExtreme<scalar::Min, T>;
-
-/// The first extreme and its place; the first NaN is the most extreme of all. `Beats` is Gt or Lt.
-template <class Beats, class T>
-class PlaceOfExtreme {
- public:
-  std::int64_t next(T term) {
-    const scalar::Compute<T> x = scalar::load(term);
-    const bool is_better = place_ < 0 || Beats{}(x, extreme_) || (x != x && extreme_ == extreme_);
-    ++count_;
-    if (is_better) {
-      extreme_ = x;
-      place_ = count_;
-    }
-    return place_;
-  }
-
- private:
-  scalar::Compute<T> extreme_{};
-  std::int64_t count_ = -1;
-  std::int64_t place_ = -1;
-};
-template <class T>
-using PlaceOfMax = PlaceOfExtreme<scalar::Gt, T>;
-template <class T>
-using PlaceOfMin = PlaceOfExtreme<scalar::Lt, T>;
 
 /// An axis to walk along, and the other axes; strides in the operand and in the result. The
 /// result's stride along the axis is 0 where only the last value stays.

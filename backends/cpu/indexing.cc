@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <hom/backends/cpu/complaints.h>
 #include <hom/backends/cpu/copy.h>
 #include <hom/backends/cpu/elementwise.h>
 #include <hom/backends/cpu/registration.h>
@@ -48,16 +49,6 @@ Integers read_integers(const Array& x) {
   return values;
 }
 
-/// Axes are told with the type, because those of a batched step count the lanes in front too.
-[[noreturn]] void fail_out_of_range(const Invocation& step, std::int64_t index, std::int64_t axis,
-                                    const TensorType& type) {
-  fail(Complaint{step.primitive.name + ": index " + std::to_string(index) +
-                     " is out of range on axis " + std::to_string(axis) + " of " + to_string(type),
-                 "indices count from 0 and are never negative; Bounds::clip clamps them. (take and "
-                 "take_along_axis gather; vmap puts lanes in front.)"},
-       step.at);
-}
-
 /// What `gather` and `scatter` share: which elements each index tuple means.
 struct Addressing {
   /// Offset of the first element of each tuple's slice, or `nowhere`.
@@ -84,7 +75,8 @@ Addressing address(const Invocation& step, const Array& x, const Array& indices)
       const std::int64_t extent = x.type.shape[static_cast<std::size_t>(axis)];
       std::int64_t index = values[static_cast<std::size_t>(t * k + i)];
       if (index < 0 || index >= extent) {
-        if (mode == Mode::check) fail_out_of_range(step, index, axis, x.type);
+        if (mode == Mode::check)
+          fail(index_out_of_range(step.primitive.name, index, axis, x.type), step.at);
         if (mode == Mode::drop || extent == 0) {  // an empty axis has nothing to clamp to
           offset = nowhere;
           break;
@@ -178,12 +170,8 @@ Shape window_start(const Invocation& step, const Array& x, const Array& start, c
     const std::int64_t last = x.type.shape[i] - size[i];
     if (result[i] >= 0 && result[i] <= last) continue;
     if (mode == Mode::check) {
-      fail(Complaint{step.primitive.name + ": a window of " + std::to_string(size[i]) +
-                         " that starts at index " + std::to_string(result[i]) +
-                         " is out of range on axis " + std::to_string(i) + ", whose extent is " +
-                         std::to_string(x.type.shape[i]),
-                     "the start may be 0 … " + std::to_string(last) +
-                         "; Bounds::clip moves the window inside"},
+      fail(window_out_of_range(step.primitive.name, size[i], result[i],
+                               static_cast<std::int64_t>(i), x.type.shape[i]),
            step.at);
     }
     result[i] = result[i] < 0 ? 0 : last;

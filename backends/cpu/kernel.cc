@@ -55,10 +55,7 @@ std::vector<std::string> KernelTable::composite_names() const { return keys_of(c
 KernelTable& cpu_kernels() {
   static KernelTable table = [] {
     KernelTable kernels;
-    cpu::add_unary_kernels(kernels);
-    cpu::add_special_kernels(kernels);
-    cpu::add_arithmetic_kernels(kernels);
-    cpu::add_logic_kernels(kernels);
+    cpu::add_function_kernels(kernels);
     cpu::add_conversion_kernels(kernels);
     cpu::add_view_kernels(kernels);
     cpu::add_data_movement_kernels(kernels);

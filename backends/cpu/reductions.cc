@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include <hom/backends/cpu/elementwise.h>
+#include <hom/backends/cpu/identities.h>
 #include <hom/backends/cpu/ordered_sum.h>
 #include <hom/backends/cpu/registration.h>
 
@@ -18,35 +19,6 @@ constexpr std::int64_t columns = 32;
 struct Nest {
   AxisList<2> kept;
   AxisList<1> reduced;
-};
-
-template <class T>
-struct SumIdentity {
-  static constexpr T value = T{0};
-};
-template <class T>
-struct ProdIdentity {
-  static constexpr T value = T{1};
-};
-template <class T>
-struct MaxIdentity {
-  static constexpr T value = std::numeric_limits<T>::has_infinity
-                                 ? -std::numeric_limits<T>::infinity()
-                                 : std::numeric_limits<T>::lowest();
-};
-template <class T>
-struct MinIdentity {
-  static constexpr T value = std::numeric_limits<T>::has_infinity
-                                 ? std::numeric_limits<T>::infinity()
-                                 : std::numeric_limits<T>::max();
-};
-template <class T>
-struct AndIdentity {
-  static constexpr T value = true;
-};
-template <class T>
-struct OrIdentity {
-  static constexpr T value = false;
 };
 
 /// Rows lie in memory: walks all terms of up to `columns` neighbouring results together.

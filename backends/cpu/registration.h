@@ -5,14 +5,8 @@
 
 namespace hom::cpu {
 
-/// One operand, elementwise: `neg` … `erf`, `not`.
-void add_unary_kernels(KernelTable& table);
-/// `lgamma`, `polygamma`, `log_gamma_slope`, `erfc` … `erfc_inv`.
-void add_special_kernels(KernelTable& table);
-/// Two operands, elementwise: `add` … `pow`, `atan2`, `scale`.
-void add_arithmetic_kernels(KernelTable& table);
-/// Comparisons, bits, shifts.
-void add_logic_kernels(KernelTable& table);
+/// The scalar functions, elementwise: `neg` … `shift_right`, `polygamma`, `log_gamma_slope`.
+void add_function_kernels(KernelTable& table);
 /// `convert`, `bitcast`, `select`.
 void add_conversion_kernels(KernelTable& table);
 /// Leaves, and whatever only changes strides.

@@ -6,11 +6,12 @@
 // it needs is known; where two phases need it, in each, unless that costs more than keeping it in a
 // local buffer.
 #include <algorithm>
-#include <map>
+#include <deque>
 #include <unordered_map>
 
 #include <hom/backends/nests/kernel_maker.h>
 #include <hom/backends/nests/rewrite.h>
+#include <hom/backends/nests/vector_axis.h>
 
 namespace hom::nest {
 namespace {
@@ -55,13 +56,7 @@ class Arranger {
   };
 
   const Node& node(Value value) const { return draft_.values[value]; }
-  AxisSet path(std::size_t loop) const;
-  std::vector<Axis> axes_between(std::size_t above, std::size_t below) const;
   std::size_t child_towards(std::size_t above, std::size_t below) const;
-
-  void choose_vector_axis();
-  double benefit(Axis axis) const;
-  bool may_be_last(Axis axis) const;
 
   std::vector<Value> values_of(const Task& task) const;
   void collect(Value value, std::size_t loop, std::vector<bool>& seen,
@@ -69,7 +64,13 @@ class Arranger {
   int phase_of(Value value, std::size_t loop, std::unordered_map<Value, int>& known) const;
 
   void build(std::size_t loop, const std::vector<Task>& tasks);
-  void run_bundle(std::size_t loop, const Bundle& bundle);
+  /// Lets later phases of the same loops load what an earlier one has computed at a cost.
+  void keep_shared(std::size_t loop, std::vector<Bundle>& bundles);
+  std::optional<Value> worth_keeping(const std::vector<Bundle*>& phases, std::size_t loop);
+  /// A value with another one in place of `old`, in what a phase computes.
+  Value replaced(Value value, Value old, Value by, std::size_t loop,
+                 std::unordered_map<Value, Value>& done);
+  void run_bundle(const Bundle& bundle);
   void finish(const Task& task);
   void open(AxisSet axes) { open_.push_back({{}, axes, {}}); }
   Block close();
@@ -82,109 +83,15 @@ class Arranger {
   /// The block in which a value is known, counted from the outermost; −1 where it is not.
   std::vector<int> level_;
   std::unordered_map<Value, const PendingReduction*> reduction_of_;
+  /// Goals and reductions that were rewritten; their addresses last.
+  std::deque<Goal> goals_;
+  std::deque<PendingReduction> reductions_;
 };
-
-AxisSet Arranger::path(std::size_t loop) const {
-  AxisSet axes = 0;
-  for (int n = static_cast<int>(loop); n >= 0;
-       n = draft_.loops[static_cast<std::size_t>(n)].parent) {
-    for (Axis axis : draft_.loops[static_cast<std::size_t>(n)].axes) axes |= axis_bit(axis);
-  }
-  return axes;
-}
 
 std::size_t Arranger::child_towards(std::size_t above, std::size_t below) const {
   while (draft_.loops[below].parent != static_cast<int>(above))
     below = static_cast<std::size_t>(draft_.loops[below].parent);
   return below;
-}
-
-std::vector<Axis> Arranger::axes_between(std::size_t above, std::size_t below) const {
-  std::vector<std::size_t> nodes;
-  for (std::size_t n = below; n != above; n = static_cast<std::size_t>(draft_.loops[n].parent))
-    nodes.push_back(n);
-  std::vector<Axis> axes;
-  for (std::size_t i = nodes.size(); i-- > 0;) {
-    for (Axis axis : draft_.loops[nodes[i]].axes) axes.push_back(axis);
-  }
-  return axes;
-}
-
-// ---- the vectorised axis ----
-
-/// Whether every loop along the axis may have it as its last one.
-bool Arranger::may_be_last(Axis axis) const {
-  if (draft_.carries && draft_.carries->axis == axis) return false;
-  for (const PendingReduction& r : draft_.reductions) {
-    const auto found = std::find(r.along.begin(), r.along.end(), axis);
-    if (found == r.along.end()) continue;
-    if (r.combine == Combine::argmax || r.combine == Combine::argmin) return false;
-    if (found + 1 != r.along.end()) return false;
-  }
-  // A loop of several axes that ends a reduction keeps their order.
-  for (const LoopNode& loop : draft_.loops) {
-    const auto found = std::find(loop.axes.begin(), loop.axes.end(), axis);
-    if (found == loop.axes.end() || found + 1 == loop.axes.end()) continue;
-    for (const PendingReduction& r : draft_.reductions) {
-      if (std::find(r.along.begin(), r.along.end(), axis) != r.along.end()) return false;
-    }
-  }
-  return true;
-}
-
-double Arranger::benefit(Axis axis) const {
-  const std::int64_t extent = draft_.extents[axis];
-  if (extent < 4) return -1;
-  const auto executions = [&](AxisSet axes) {
-    double count = 1;
-    for (Axis a = 0; a < draft_.extents.size(); ++a) {
-      if ((axes & axis_bit(a)) != 0) count *= static_cast<double>(draft_.extents[a]);
-    }
-    return count;
-  };
-  double total = 0;
-  const auto access = [&](Value index, bool is_store) {
-    const auto stride = stride_along(draft_.values, index, axis);
-    if (stride == 1) return is_store ? 1.5 : 1.0;
-    if (stride == 0) return is_store ? -1.0 : 0.25;
-    return -1.0;
-  };
-  for (Value value = 0; value < draft_.values.size(); ++value) {
-    const AxisSet axes = draft_.values.axes(value);
-    if ((axes & axis_bit(axis)) == 0) continue;
-    const Node& n = node(value);
-    if (n.kind == Node::Kind::load) {
-      total += executions(axes) * access(n.operands[0], false);
-    } else if (n.kind == Node::Kind::apply && n.dtype != i64) {
-      total += executions(axes) * 0.5;
-    }
-  }
-  for (const Goal& goal : draft_.goals) {
-    const auto* store = std::get_if<Store>(&goal.is);
-    if (store == nullptr) continue;
-    const AxisSet axes = path(goal.loop);
-    if ((axes & axis_bit(axis)) != 0) total += executions(axes) * access(store->index, true);
-  }
-  // Short loops are mostly remainder.
-  return extent < 8 ? total / 4 : total;
-}
-
-void Arranger::choose_vector_axis() {
-  double best = 0;
-  for (const LoopNode& loop : draft_.loops) {
-    for (Axis axis : loop.axes) {
-      if (draft_.extents[axis] < 2 || !may_be_last(axis)) continue;
-      const double score = benefit(axis);
-      if (score <= best) continue;
-      best = score;
-      kernel_.vector_axis = axis;
-    }
-  }
-  if (!kernel_.vector_axis) return;
-  for (LoopNode& loop : draft_.loops) {
-    const auto found = std::find(loop.axes.begin(), loop.axes.end(), *kernel_.vector_axis);
-    if (found != loop.axes.end()) std::rotate(found, found + 1, loop.axes.end());
-  }
 }
 
 // ---- which loops, in which order ----
@@ -269,12 +176,196 @@ void Arranger::build(std::size_t loop, const std::vector<Task>& tasks) {
   }
   std::stable_sort(bundles.begin(), bundles.end(),
                    [](const Bundle& a, const Bundle& b) { return a.phase < b.phase; });
-  for (const Bundle& bundle : bundles) run_bundle(loop, bundle);
+  keep_shared(loop, bundles);
+  for (const Bundle& bundle : bundles) run_bundle(bundle);
   for (const Task& task : here) finish(task);
 }
 
-void Arranger::run_bundle(std::size_t loop, const Bundle& bundle) {
-  (void)loop;
+/// The most expensive value that two phases compute alike, where recomputing it costs more than
+/// keeping it.
+std::optional<Value> Arranger::worth_keeping(const std::vector<Bundle*>& phases, std::size_t loop) {
+  AxisSet inside = 0;
+  for (Axis axis : phases[0]->axes) inside |= axis_bit(axis);
+  const std::size_t count = draft_.values.size();
+  // How many phases need a value that they compute inside.
+  std::vector<int> needed_by(count, 0);
+  std::vector<Value> reached;
+  for (const Bundle* bundle : phases) {
+    std::vector<bool> seen(count, false);
+    std::vector<Value> open;
+    const auto visit = [&](Value value) {
+      if (seen[value] || level_[value] >= 0 || (draft_.values.axes(value) & inside) == 0) return;
+      seen[value] = true;
+      open.push_back(value);
+    };
+    for (const Task& task : bundle->tasks) {
+      for (Value value : values_of(task)) visit(value);
+    }
+    while (!open.empty()) {
+      const Value value = open.back();
+      open.pop_back();
+      if (needed_by[value]++ == 0) reached.push_back(value);
+      if (const auto r = reduction_of_.find(value); r != reduction_of_.end()) {
+        if (r->second->above != loop) visit(r->second->term);
+        continue;
+      }
+      for (Value operand : node(value).operands) visit(operand);
+    }
+  }
+  std::sort(reached.begin(), reached.end());
+  std::unordered_map<Value, double> costs;
+  std::optional<Value> best;
+  double best_cost = cheap;
+  for (Value value : reached) {
+    const Node& n = node(value);
+    double cost = 0;
+    if (n.kind == Node::Kind::apply) cost = cost_of(n.function);
+    if (n.kind == Node::Kind::load) cost = 1;
+    if (const auto r = reduction_of_.find(value); r != reduction_of_.end()) {
+      double terms = 1;
+      for (Axis axis : r->second->along) terms *= static_cast<double>(draft_.extents[axis]);
+      const auto term = costs.find(r->second->term);
+      cost = terms * (1 + (term == costs.end() ? 0 : term->second));
+    }
+    // Shared parts count more than once: this weighs, it need not be exact.
+    for (Value operand : n.operands) {
+      if (const auto found = costs.find(operand); found != costs.end()) cost += found->second;
+    }
+    costs.emplace(value, cost);
+    const bool is_data = n.kind == Node::Kind::apply || n.kind == Node::Kind::convert ||
+                         n.kind == Node::Kind::reduced;
+    if (is_data && needed_by[value] > 1 && cost > best_cost) {
+      best = value;
+      best_cost = cost;
+    }
+  }
+  return best;
+}
+
+Value Arranger::replaced(Value value, Value old, Value by, std::size_t loop,
+                         std::unordered_map<Value, Value>& done) {
+  if (value == old) return by;
+  if (level_[value] >= 0) return value;
+  if (const auto found = done.find(value); found != done.end()) return found->second;
+  Value result = value;
+  if (const auto r = reduction_of_.find(value); r != reduction_of_.end()) {
+    const PendingReduction& pending = *r->second;
+    if (pending.above != loop) {
+      const Value term = replaced(pending.term, old, by, loop, done);
+      if (term != pending.term) {
+        AxisSet along = 0;
+        for (Axis axis : pending.along) along |= axis_bit(axis);
+        result = draft_.values.reduced(node(value).dtype, term, along, node(value).step);
+        reductions_.push_back(pending);
+        reductions_.back().term = term;
+        reductions_.back().result = result;
+        reduction_of_.emplace(result, &reductions_.back());
+      }
+    }
+  } else {
+    const Node n = node(value);
+    SmallVector<Value, 3> operands;
+    bool changes = false;
+    for (Value operand : n.operands) {
+      operands.push_back(replaced(operand, old, by, loop, done));
+      changes |= operands.back() != operand;
+    }
+    if (changes) result = draft_.values.copy(n, operands, draft_.values.axes(value));
+  }
+  level_.resize(draft_.values.size(), -1);
+  done.emplace(value, result);
+  return result;
+}
+
+void Arranger::keep_shared(std::size_t loop, std::vector<Bundle>& bundles) {
+  if (draft_.carries) return;
+  for (std::size_t first = 0; first < bundles.size(); ++first) {
+    std::vector<Bundle*> phases;
+    std::int64_t positions = 1;
+    for (Axis axis : bundles[first].axes) positions *= draft_.extents[axis];
+    for (std::size_t k = first; k < bundles.size(); ++k) {
+      if (bundles[k].axes == bundles[first].axes && bundles[k].loop == bundles[first].loop)
+        phases.push_back(&bundles[k]);
+    }
+    // Where lanes of an outer axis run together each would need a buffer of its own.
+    const bool is_wide =
+        kernel_.vector_axis && (path_of(draft_.loops, loop) & axis_bit(*kernel_.vector_axis)) != 0;
+    while (phases.size() > 1 && !is_wide) {
+      const std::optional<Value> kept = worth_keeping(phases, loop);
+      if (!kept) break;
+      const Dtype dtype = node(*kept).dtype;
+      if (positions * static_cast<std::int64_t>(dtype.size()) > most_local_bytes) break;
+      const auto buffer = static_cast<std::uint32_t>(draft_.buffers.size());
+      draft_.buffers.push_back({.dtype = dtype,
+                                .elements = positions,
+                                .is_read = true,
+                                .is_written = true,
+                                .is_local = true,
+                                .label = "kept" + std::to_string(buffer)});
+      Value index = draft_.values.position(0);
+      for (Axis axis : bundles[first].axes) {
+        const std::int64_t extent = draft_.extents[axis];
+        index =
+            draft_.values.add(draft_.values.scale(index, extent), draft_.values.axis(axis, extent));
+      }
+      const Value recalled =
+          draft_.values.load(buffer, dtype, index, draft_.values.truth(true), node(*kept).step);
+      level_.resize(draft_.values.size(), -1);
+      // The first phase that needs it stores it; the others load it.
+      bool is_stored = false;
+      for (Bundle* bundle : phases) {
+        std::unordered_map<Value, Value> done;
+        std::vector<Task> tasks = bundle->tasks;
+        bool uses = false;
+        for (Task& task : tasks) {
+          if (task.term != nullptr) {
+            PendingReduction changed = *task.term;
+            changed.term = replaced(changed.term, *kept, recalled, loop, done);
+            if (changed.term == task.term->term) continue;
+            uses = true;
+            if (!is_stored) continue;
+            reductions_.push_back(changed);
+            for (const PendingReduction*& r : bundle->reductions) {
+              if (r == task.term) r = &reductions_.back();
+            }
+            reduction_of_[changed.result] = &reductions_.back();
+            task.term = &reductions_.back();
+          } else {
+            Goal changed = *task.goal;
+            bool differs = false;
+            const auto replace = [&](Value& value) {
+              const Value was = value;
+              value = replaced(value, *kept, recalled, loop, done);
+              differs |= value != was;
+            };
+            if (auto* store = std::get_if<Store>(&changed.is)) {
+              replace(store->index);
+              replace(store->value);
+              if (store->when) replace(*store->when);
+            } else {
+              replace(std::get<Check>(changed.is).ok);
+              replace(std::get<Check>(changed.is).offending);
+            }
+            if (!differs) continue;
+            uses = true;
+            if (!is_stored) continue;
+            goals_.push_back(changed);
+            task.goal = &goals_.back();
+          }
+        }
+        if (uses && !is_stored) {
+          goals_.push_back({Store{buffer, index, *kept}, bundle->loop});
+          bundle->tasks.push_back({&goals_.back(), nullptr, bundle->loop});
+          is_stored = true;
+        } else {
+          bundle->tasks = tasks;
+        }
+      }
+    }
+  }
+}
+
+void Arranger::run_bundle(const Bundle& bundle) {
   const bool carries = draft_.carries.has_value() && bundle.axes.size() == 1 &&
                        bundle.axes[0] == draft_.carries->axis;
   if (carries) {
@@ -361,7 +452,7 @@ void Arranger::require(Value value) {
 
 Kernel Arranger::run() && {
   draft_ = with_merged_axes(std::move(draft_));
-  choose_vector_axis();
+  kernel_.vector_axis = choose_vector_axis(draft_);
   for (const PendingReduction& r : draft_.reductions) reduction_of_.emplace(r.result, &r);
   level_.assign(draft_.values.size(), -1);
   std::vector<Task> tasks;

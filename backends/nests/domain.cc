@@ -155,7 +155,8 @@ std::optional<Index> domain_shown(const Program& program, const Step& step, Role
     case Role::chosen:
       for (std::size_t i = 0; i < domain.size(); ++i) {
         if (domain[i] == 1) continue;
-        if (program.type(step.operands[1]).shape[i] == domain[i]) {
+        if (program.type(step.operands[1]).shape[i] == domain[i] &&
+            step.attributes.shape("start")[i] == 0 && step.attributes.shape("step")[i] == 1) {
           shown[i] = operand[i];
         } else {
           shown[i].kind = Entry::Kind::unrolled;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include <hom/backends/nests/domain.h>
@@ -16,6 +17,28 @@ namespace {
 
 using Indices = SmallVector<Value, 4>;
 
+template <class T>
+std::int64_t bits_of(T element) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &element, sizeof element);
+  return static_cast<std::int64_t>(bits);
+}
+
+/// What a reduction of nothing is.
+std::int64_t identity_of(Combine combine, Dtype dtype) {
+  return visit(dtype, [&]<class T>() {
+    double real = combine == Combine::prod || combine == Combine::and_ ? 1 : 0;
+    if constexpr (std::integral<T> && !std::same_as<T, bool>) {
+      if (combine == Combine::max) return bits_of(std::numeric_limits<T>::lowest());
+      if (combine == Combine::min) return bits_of(std::numeric_limits<T>::max());
+    } else {
+      if (combine == Combine::max) real = -std::numeric_limits<double>::infinity();
+      if (combine == Combine::min) real = std::numeric_limits<double>::infinity();
+    }
+    return bits_of(convert_element<T>(real));
+  });
+}
+
 /// An attribute's number as the bits of an element.
 std::int64_t bits_of(const Attribute& attribute, Dtype dtype) {
   return visit(dtype, [&]<class T>() {
@@ -24,13 +47,6 @@ std::int64_t bits_of(const Attribute& attribute, Dtype dtype) {
     std::memcpy(&bits, &element, sizeof element);
     return static_cast<std::int64_t>(bits);
   });
-}
-
-template <class T>
-std::int64_t bits_of(T element) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &element, sizeof element);
-  return static_cast<std::int64_t>(bits);
 }
 
 bool is_half(Dtype dtype) { return dtype == f16 || dtype == bf16; }
@@ -109,6 +125,9 @@ class Maker {
   Value gathered(const Step& step, const Indices& at);
   Value sliced(const Step& step, const Indices& at);
   Value literal(const Step& step, Slot slot, const Indices& at);
+  /// All that an element sums where its terms are unrolled, in order.
+  std::vector<Value> unrolled_terms(const Step& step, Slot slot,
+                                    const std::function<Value(const Index&)>& term);
   /// The sum of values in the order of ordered_sum.h.
   Value folded(std::vector<Value> terms, Combine combine, Dtype dtype, std::uint32_t step);
   Value summed(const Step& step, Slot slot, Combine combine, Dtype result,
@@ -401,20 +420,28 @@ Value Maker::folded(std::vector<Value> terms, Combine combine, Dtype dtype, std:
   return values().convert(lane[0], dtype, step);
 }
 
+std::vector<Value> Maker::unrolled_terms(const Step& step, Slot slot,
+                                         const std::function<Value(const Index&)>& term) {
+  const Placement& p = partition_.slots[slot];
+  const SmallVector<bool, 4> is_summed = summed_axes(program_, step, p.role);
+  Index terms = p.terms;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (!is_summed[i] && terms[i].kind == Entry::Kind::unrolled) terms[i].kind = Entry::Kind::unit;
+  }
+  std::vector<Value> all;
+  for (const Index& one : instances_of(terms, domain_of(program_, step, p.role)))
+    all.push_back(term(one));
+  return all;
+}
+
 Value Maker::summed(const Step& step, Slot slot, Combine combine, Dtype result,
                     const std::function<Value(const Index&)>& term) {
   const Placement& p = partition_.slots[slot];
-  const SmallVector<bool, 4> is_summed = summed_axes(program_, step, p.role);
-  const Shape domain = domain_of(program_, step, p.role);
+  if (type(step.operands[0]).size() == 0)
+    return values().constant(result, identity_of(combine, result));
   if (p.summed.empty()) {
     // All unrolled, or of extent 1.
-    Index terms = p.terms;
-    for (std::size_t i = 0; i < terms.size(); ++i) {
-      if (!is_summed[i] && terms[i].kind == Entry::Kind::unrolled)
-        terms[i].kind = Entry::Kind::unit;
-    }
-    std::vector<Value> all;
-    for (const Index& one : instances_of(terms, domain)) all.push_back(term(one));
+    const std::vector<Value> all = unrolled_terms(step, slot, term);
     if (all.size() == 1) {
       if (combine == Combine::argmax || combine == Combine::argmin) return values().position(0);
       if (combine != Combine::sum || !result.is_float())
@@ -465,7 +492,15 @@ Value Maker::contraction(const Step& step, Slot slot, const Indices& at) {
     const Value b = values().convert(pull(step.operands[1], rhs, always), wide, from);
     return values().apply(Function::mul, wide, {a, b}, from);
   };
-  return values().convert(summed(step, slot, Combine::sum, wide, term), dtype, origin(step));
+  // In the order of matrix_product.h: one after the other, from +0.
+  const std::vector<Value> all = unrolled_terms(step, slot, term);
+  Value total = all[0];
+  const auto added = [&](Value a, Value b) {
+    return values().apply(Function::add, wide, {a, b}, origin(step));
+  };
+  for (std::size_t i = 1; i < all.size(); ++i) total = added(total, all[i]);
+  if (wide.is_float()) total = added(total, values().constant(wide, 0));
+  return values().convert(total, dtype, origin(step));
 }
 
 void Maker::check(Value ok, Value offending, const Step& step, std::int64_t axis) {

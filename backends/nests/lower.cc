@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include <hom/backends/nests/epilogues.h>
 #include <hom/backends/nests/kernel_maker.h>
 #include <hom/core/primitive.h>
 
@@ -152,6 +153,7 @@ Plan Lowering::run(const Program& program) && {
   std::vector<Address> outputs;
   plan_.body = Region(*this, program, std::move(inputs)).run(destinations, outputs);
   for (const Address& output : outputs) plan_.outputs.push_back(output.buffer);
+  attach_epilogues(plan_, plan_.body);
   return std::move(plan_);
 }
 

@@ -35,6 +35,14 @@ std::int64_t Kernel::argument_count() const {
                        [](const Buffer& buffer) { return !buffer.is_local; });
 }
 
+const Loop* split_loop(const Kernel& kernel) {
+  if (!kernel.is_splittable) return nullptr;
+  for (const Statement& statement : kernel.body) {
+    if (const Loop* loop = std::get_if<Loop>(&statement.is)) return loop;
+  }
+  return nullptr;
+}
+
 std::vector<bool> vector_values(const Kernel& kernel) {
   std::vector<bool> varies(kernel.nodes.size(), false);
   if (!kernel.vector_axis) return varies;

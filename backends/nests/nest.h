@@ -261,12 +261,16 @@ struct Kernel {
   /// Iterations along this axis are done several at once, where it is the last axis of a loop.
   /// Values that depend on it are then vectors.
   std::optional<Axis> vector_axis;
-  /// Whether the body is one loop without reductions and carries, whose first axis may be split:
-  /// into parts for several threads, or panels that follow a matrix product.
+  /// Whether the body is one loop without reductions and carries, perhaps after definitions, whose
+  /// first axis may be split: into parts for several threads, or panels that follow a matrix
+  /// product.
   bool is_splittable = false;
 
   std::int64_t argument_count() const;
 };
+
+/// The loop whose first axis may be split, or null.
+const Loop* split_loop(const Kernel& kernel);
 
 /// For each value, whether it depends on the vector axis: through operands; a reduction's result
 /// does where its term does, unless the loop is along that axis; a state where its initial or next

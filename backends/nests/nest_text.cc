@@ -131,10 +131,8 @@ class Printer {
       }
       out_ += "\n";
     }
-    if (kernel_.is_splittable && !kernel_.body.empty()) {
-      if (const Loop* loop = std::get_if<Loop>(&kernel_.body[0].is); loop && !loop->axes.empty())
-        out_ += "  split along a" + std::to_string(loop->axes[0]) + "\n";
-    }
+    if (const Loop* loop = split_loop(kernel_); loop != nullptr && !loop->axes.empty())
+      out_ += "  split along a" + std::to_string(loop->axes[0]) + "\n";
   }
 
   bool is_inlined(Value value) const {

@@ -271,8 +271,9 @@ class Verifier {
   }
 
   void splittable() const {
-    const Loop* loop = kernel_.body.size() == 1 ? std::get_if<Loop>(&kernel_.body[0].is) : nullptr;
-    expect(loop != nullptr && loop->reductions.empty() && loop->carries.empty(), [] {
+    const Loop* loop = split_loop(kernel_);
+    const bool ends_with_it = loop != nullptr && loop == std::get_if<Loop>(&kernel_.body.back().is);
+    expect(ends_with_it && loop->reductions.empty() && loop->carries.empty(), [] {
       return std::string("splittable, but not one loop without reductions and carries");
     });
   }

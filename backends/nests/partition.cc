@@ -2,7 +2,6 @@
 #include <hom/backends/nests/partition.h>
 
 #include <algorithm>
-#include <map>
 
 #include <hom/backends/nests/domain.h>
 #include <hom/core/primitive.h>
@@ -19,6 +18,8 @@ constexpr std::int64_t large_loop = 1 << 15;
 constexpr std::int64_t small_loop = 1 << 12;
 /// Independent steps share a group where starting a kernel would be what costs.
 constexpr std::int64_t tiny_loop = 1 << 11;
+/// So many slots that a group reads are kept in mind.
+constexpr std::size_t most_reads = 64;
 /// Splitting an axis renames it in all members.
 constexpr std::size_t most_renamed = 256;
 
@@ -55,6 +56,7 @@ class Partitioner {
   void store_bases(Slot slot);
   /// A leaf or view as elements of its own, in the buffer of `into`.
   void materialise(Slot slot, Slot into);
+  bool materialise_in_place(Slot slot, Slot into);
 
   std::uint32_t new_group(const Shape& shape, const SmallVector<bool, 4>& unrolled, Index& index);
   Index fresh_index(Group& group, const Shape& shape, const SmallVector<bool, 4>& unrolled);
@@ -71,6 +73,10 @@ class Partitioner {
   AxisSet path(const Group& group, std::size_t node) const;
   std::int64_t volume(const Group& group, AxisSet axes) const;
   void add_member(std::uint32_t item, const Step& step, Role role, const Index& domain);
+  bool shares_reads(const Group& group, const Step& step);
+  std::optional<Index> index_in_loop(const Group& group, const Shape& shape,
+                                     const SmallVector<bool, 4>& unrolled) const;
+  bool crosses_reductions(std::uint32_t item, AxisSet kept, AxisSet all);
   /// Whether nothing of a group is used after this step.
   bool dies_with(const Group& group, const Step& step) const;
 
@@ -78,8 +84,6 @@ class Partitioner {
   const PartitionOptions& options_;
   Partition result_;
   std::vector<std::uint32_t> last_use_;
-  /// For each item, indices of whole loops by shape, for steps that join without an operand there.
-  std::vector<std::map<std::vector<std::int64_t>, Index>> by_shape_;
 };
 
 /// Whether elements lie one behind the other.
@@ -270,7 +274,6 @@ std::optional<Axis> Partitioner::split(std::uint32_t item, Axis axis, std::int64
     rename_longer(at(member).summed);
   }
   for (Stored& stored : group.stores) rename_index(stored.at);
-  for (auto& [shape, index] : by_shape_[item]) rename_index(index);
   return fresh;
 }
 
@@ -301,7 +304,7 @@ bool Partitioner::is_readable(Slot slot, const std::optional<Index>& index, std:
   }
   // From memory: nothing of it may be computed in these loops.
   for (Slot base : bases(slot)) {
-    if (at(base).is_member && at(base).item == item) return false;
+    if (at(base).item == item) return false;
   }
   return true;
 }
@@ -367,15 +370,26 @@ SmallVector<bool, 4> Partitioner::unrolled_domain(const Step& step, Role role,
   const SmallVector<bool, 4> summed = summed_axes(program_, step, role);
   std::int64_t terms = 1;
   bool sums = false;
+  bool is_short = true;
   for (std::size_t i = 0; i < domain.size(); ++i) {
     if (!summed[i]) continue;
     terms *= domain[i];
+    is_short = is_short && domain[i] <= 4;
     sums = true;
   }
-  SmallVector<bool, 4> unrolled = unrolled_axes(domain);
-  if (!sums) return unrolled;
+  if (!sums) return unrolled_axes(domain);
+  // What stays is unrolled as in the result.
+  Shape result;
+  for (std::size_t i = 0; i < domain.size(); ++i) {
+    if (!summed[i]) result.push_back(domain[i]);
+  }
+  const SmallVector<bool, 4> kept = unrolled_axes(result);
+  SmallVector<bool, 4> unrolled(domain.size(), false);
+  for (std::size_t i = 0, k = 0; i < domain.size(); ++i) {
+    if (!summed[i]) unrolled[i] = kept[k++];
+  }
   const bool is_place = step.primitive.name == "argmax" || step.primitive.name == "argmin";
-  const bool is_short = terms <= 16 && !is_place;
+  is_short = (is_short && terms <= 16 && !is_place) || role == Role::contraction;
   std::int64_t total = is_short ? terms : 1;
   for (std::size_t i = domain.size(); i-- > 0;) {
     if (summed[i]) {
@@ -415,12 +429,9 @@ std::uint32_t Partitioner::new_group(const Shape& shape, const SmallVector<bool,
   result_.items.push_back(
       {.kind = Item::Kind::group, .group = static_cast<std::uint32_t>(result_.groups.size())});
   result_.groups.emplace_back();
-  by_shape_.resize(item + 1);
   index = fresh_index(result_.groups.back(), shape, unrolled);
   return item;
 }
-
-std::vector<std::int64_t> key_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
 void Partitioner::add_member(std::uint32_t item, const Step& step, Role role, const Index& domain) {
   Group& group = group_of(item);
@@ -449,20 +460,73 @@ void Partitioner::add_member(std::uint32_t item, const Step& step, Role role, co
     if (domain[i].kind == Entry::Kind::unrolled) instances *= shape[i];
   }
   group.values += instances;
-  by_shape_[item].emplace(key_of(shape), domain);
-  by_shape_[item].emplace(key_of(type(step.first_result).shape), p.at);
   // What is not computed here comes from memory.
   for (Slot operand : step.operands) {
     for (Slot base : bases(operand)) {
-      if (!at(base).is_member || at(base).item != item) store(base);
+      if (at(base).is_member && at(base).item == item) continue;
+      store(base);
+      if (group.reads.size() < most_reads) group.reads.push_back(base);
     }
   }
+}
+
+bool Partitioner::shares_reads(const Group& group, const Step& step) {
+  for (Slot operand : step.operands) {
+    for (Slot base : bases(operand)) {
+      if (std::find(group.reads.begin(), group.reads.end(), base) != group.reads.end()) return true;
+    }
+  }
+  return false;
+}
+
+/// The index of a whole domain in the axes from the root to one of the group's loops, in their
+/// order.
+std::optional<Index> Partitioner::index_in_loop(const Group& group, const Shape& shape,
+                                                const SmallVector<bool, 4>& unrolled) const {
+  for (std::size_t n = 0; n < group.loops.size(); ++n) {
+    // Beside a long loop a single value would keep it from being split.
+    if (n == 0 && std::any_of(group.loops.begin(), group.loops.end(), [&](const LoopNode& loop) {
+          AxisSet all = 0;
+          for (Axis axis : loop.axes) all |= axis_bit(axis);
+          return volume(group, all) > tiny_loop;
+        })) {
+      continue;
+    }
+    SmallVector<Axis, 8> axes;
+    for (std::size_t m = n; m != 0; m = static_cast<std::size_t>(group.loops[m].parent))
+      axes.insert(axes.begin(), group.loops[m].axes.begin(), group.loops[m].axes.end());
+    Index index(shape.size());
+    std::size_t next = 0;
+    bool fits = true;
+    for (std::size_t i = 0; i < shape.size() && fits; ++i) {
+      if (shape[i] == 1) continue;
+      if (unrolled[i]) {
+        index[i].kind = Entry::Kind::unrolled;
+        continue;
+      }
+      fits = next < axes.size() && group.extents[axes[next]] == shape[i];
+      if (fits) index[i] = Entry{Entry::Kind::axes, {axes[next++]}, 0};
+    }
+    if (fits && next == axes.size()) return index;
+  }
+  return std::nullopt;
 }
 
 bool Partitioner::dies_with(const Group& group, const Step& step) const {
   const std::uint32_t now = program_.definition(step.first_result);
   return std::all_of(group.members.begin(), group.members.end(),
                      [&](Slot member) { return last_use_[member] <= now; });
+}
+
+/// Whether a reduction from `all` to `kept` would be one loop across another one, in which other
+/// reductions end.
+bool Partitioner::crosses_reductions(std::uint32_t item, AxisSet kept, AxisSet all) {
+  const Group& group = group_of(item);
+  return std::any_of(group.members.begin(), group.members.end(), [&](Slot member) {
+    const AxisSet axes = axes_of(at(member).at);
+    return !at(member).summed.empty() && axes != kept && axes != all && (kept & ~axes) == 0 &&
+           (axes & ~all) == 0;
+  });
 }
 
 bool Partitioner::join_as(std::uint32_t item, const Step& step, Role role, const Index& domain) {
@@ -484,7 +548,7 @@ bool Partitioner::join_as(std::uint32_t item, const Step& step, Role role, const
   }
   if (unrolls && loops) return false;
   const bool is_place = step.primitive.name == "argmax" || step.primitive.name == "argmin";
-  if (is_place && unrolls) return false;
+  if ((is_place && unrolls) || (role == Role::contraction && loops)) return false;
   const std::vector<Index> instances = instances_of(domain, shape);
   if (group.values + static_cast<std::int64_t>(instances.size()) > options_.largest_group)
     return false;
@@ -498,6 +562,7 @@ bool Partitioner::join_as(std::uint32_t item, const Step& step, Role role, const
   if (!kept_first && volume(group, all) > small_loop && !dies_with(group, step)) return false;
   if (!has_path(group, all)) return false;
   if (!has_path(group, kept)) return false;
+  if (loops && crosses_reductions(item, kept, all)) return false;
   add_member(item, step, role, domain);
   return true;
 }
@@ -579,33 +644,64 @@ void Partitioner::place_computed(std::uint32_t index, const Step& step) {
         join(latest, step, role)) {
       return;
     }
-    // Beside others with the same loops, where that is cheaper than loops of its own.
-    if (!result_.items.empty()) {
+    // Beside others with the same loops, where that saves starting a kernel or reading twice.
+    if (!result_.items.empty() && item_count() > bound) {
       const std::uint32_t last = item_count() - 1;
-      if (last >= bound && result_.items[last].kind == Item::Kind::group &&
-          !group_of(last).last_step && size <= tiny_loop) {
-        const auto same = by_shape_[last].find(key_of(shape));
-        if (same != by_shape_[last].end()) {
-          const Index domain = same->second;
-          if (join_as(last, step, role, domain)) return;
-        }
+      const bool is_open =
+          result_.items[last].kind == Item::Kind::group && !group_of(last).last_step;
+      if (is_open && (size <= tiny_loop || shares_reads(group_of(last), step))) {
+        const auto domain =
+            index_in_loop(group_of(last), shape, unrolled_domain(step, role, shape));
+        if (domain && join_as(last, step, role, *domain)) return;
       }
     }
   }
+  // A sum of nothing has no loop.
+  Shape looped = shape;
+  for (std::int64_t& extent : looped) extent = std::max<std::int64_t>(extent, 1);
   Index domain;
-  const std::uint32_t item = new_group(shape, unrolled_domain(step, role, shape), domain);
-  if (size > 0) {
-    const SmallVector<bool, 4> summed = summed_axes(program_, step, role);
-    AxisSet kept = 0;
-    for (std::size_t i = 0; i < domain.size(); ++i) {
-      if (!summed[i]) kept |= axes_of({domain[i]});
-    }
-    ensure(has_path(group_of(item), kept), "a new group has a loop for the axes that stay");
+  const std::uint32_t item = new_group(looped, unrolled_domain(step, role, looped), domain);
+  const SmallVector<bool, 4> summed = summed_axes(program_, step, role);
+  AxisSet kept = 0;
+  for (std::size_t i = 0; i < domain.size(); ++i) {
+    if (!summed[i]) kept |= axes_of({domain[i]});
   }
+  ensure(has_path(group_of(item), kept), "a new group has a loop for the axes that stay");
   add_member(item, step, role, domain);
 }
 
+/// A view of what the last group computes is stored there.
+bool Partitioner::materialise_in_place(Slot slot, Slot into) {
+  if (!options_.fuse || at(slot).role != Role::view) return false;
+  std::uint32_t latest = 0;
+  bool any = false;
+  for (Slot base : bases(slot)) {
+    if (!at(base).is_member) continue;
+    latest = std::max(latest, at(base).item);
+    any = true;
+  }
+  if (!any || earliest(slot) != latest + 1 || group_of(latest).last_step) return false;
+  const auto index = shown(slot, latest);
+  if (!index) return false;
+  for (const Entry& entry : *index) {
+    if (entry.kind == Entry::Kind::free) return false;
+  }
+  for (const Index& one : instances_of(*index, type(slot).shape)) {
+    if (!is_readable(slot, one, latest)) return false;
+  }
+  Group& group = group_of(latest);
+  if (!has_path(group, axes_of(*index))) return false;
+  group.stores.push_back({slot, *index, into, Shape(index->size(), 0)});
+  for (Slot base : bases(slot)) {
+    if (!at(base).is_member || at(base).item != latest) store(base);
+  }
+  store(into);
+  at(into).item = latest;
+  return true;
+}
+
 void Partitioner::materialise(Slot slot, Slot into) {
+  if (materialise_in_place(slot, into)) return;
   Index index;
   const std::uint32_t item = new_group(type(slot).shape, unrolled_axes(type(slot).shape), index);
   Group& group = group_of(item);
@@ -652,7 +748,6 @@ void Partitioner::place_update(std::uint32_t index, const Step& step) {
   } else if (is_computed_or_made || old.is_input || old.role == Role::captured) {
     store(whole);
     result_.items.push_back({.kind = Item::Kind::copy, .from = whole, .to = result});
-    by_shape_.resize(result_.items.size());
   } else {
     materialise(whole, result);
   }
@@ -664,8 +759,12 @@ void Partitioner::place_update(std::uint32_t index, const Step& step) {
     return;
   }
   Index domain;
-  const std::uint32_t item =
-      new_group(type(update).shape, unrolled_axes(type(update).shape), domain);
+  SmallVector<bool, 4> unrolled = unrolled_axes(type(update).shape);
+  if (step.primitive.name == "scatter") {
+    // Updates of one element come in order, so they stay in loops.
+    for (std::size_t i = 0; i + 1 < type(step.operands[1]).shape.size(); ++i) unrolled[i] = false;
+  }
+  const std::uint32_t item = new_group(type(update).shape, unrolled, domain);
   group_of(item).last_step = index;
   at(result).item = item;
   at(result).at = domain;
@@ -716,7 +815,6 @@ void Partitioner::place_step(std::uint32_t index, const Step& step) {
     item.operands.push_back(*view);
   }
   result_.items.push_back(std::move(item));
-  by_shape_.resize(item_count());
   for (std::uint32_t r = 0; r < step.result_count; ++r) {
     Placement& p = at(step.first_result + r);
     p.item = item_count() - 1;

@@ -54,6 +54,8 @@ struct Group {
   /// Slots that are computed here, in order.
   std::vector<Slot> members;
   std::vector<Stored> stores;
+  /// Some of the slots that are read from memory.
+  SmallVector<Slot, 8> reads;
   /// The step that changes a buffer, or runs along an axis: the last one of a group of its own.
   std::optional<std::uint32_t> last_step;
   std::int64_t values = 0;

@@ -20,8 +20,8 @@ namespace hom::nest {
 
 /// A buffer of a plan, row-major and aligned to 64 bytes.
 ///
-/// Buffers may share memory where `plan_memory` found that they may: a kernel's arguments can be the
-/// same memory, and a temporary may become a second buffer of an output's place and index.
+/// Buffers may share memory where `plan_memory` found that they may: a kernel's arguments can be
+/// the same memory, and a temporary may become a second buffer of an output's place and index.
 struct PlannedBuffer {
   enum class Place : std::uint8_t {
     /// Input or output number `index` of the program.
@@ -95,7 +95,7 @@ struct Launch {
 };
 
 /// Runs a routine. With an epilogue, rows of the result are handed to a kernel as soon as they are
-/// there: its first axis counts the rows.
+/// there.
 struct Call {
   std::uint32_t routine;
   std::vector<Address> operands;
@@ -103,6 +103,8 @@ struct Call {
   /// A temporary of `scratch_bytes()`, where the routine needs any.
   std::optional<Address> scratch = {};
   std::optional<Launch> epilogue = {};
+  /// Positions of the epilogue's first axis for each row.
+  std::int64_t positions_per_row = 1;
 };
 
 /// Copies bytes between places that do not overlap, or are the same.
@@ -177,8 +179,8 @@ struct Plan {
   /// The most bytes that temporaries need at once: what no plan can go below, in this order of
   /// instructions.
   std::int64_t live_bytes = 0;
-  /// For each output buffer, the input whose memory it may take where the caller donates it, or
-  /// `not_donated`.
+  /// For each output, the number of the input whose memory it may take where the caller donates it,
+  /// or `not_donated`.
   std::vector<std::uint32_t> donations;
   static constexpr std::uint32_t not_donated = UINT32_MAX;
 };

@@ -59,11 +59,16 @@ const std::unordered_map<std::string_view, Role>& roles() {
   return table;
 }
 
-/// Whether all axes along which two shapes differ are unrolled in the larger one.
-bool differs_where_unrolled(const Shape& part, const Shape& whole) {
+/// Whether all axes along which a static update is not the whole are unrolled.
+bool is_short_update(const Program& program, const Step& step) {
+  const Shape& part = program.type(step.operands[1]).shape;
+  const Shape& whole = program.type(step.first_result).shape;
+  if (program.type(step.operands[1]).size() == 0) return false;
   const SmallVector<bool, 4> unrolled = unrolled_axes(whole);
   for (std::size_t i = 0; i < whole.size(); ++i) {
-    if (part[i] != whole[i] && !unrolled[i]) return false;
+    const bool is_whole = part[i] == whole[i] && step.attributes.shape("start")[i] == 0 &&
+                          step.attributes.shape("step")[i] == 1;
+    if (!is_whole && whole[i] != 1 && !unrolled[i]) return false;
   }
   return true;
 }
@@ -122,11 +127,8 @@ Role role_of(const Program& program, const Step& step) {
       if (step.primitive.name == "pad" && is_short_pad(program, step)) return Role::view;
       return Role::reading;
     case Role::update:
-      if (step.primitive.name == "update_slice" && program.type(step.operands[1]).size() > 0 &&
-          differs_where_unrolled(program.type(step.operands[1]).shape,
-                                 program.type(step.first_result).shape)) {
+      if (step.primitive.name == "update_slice" && is_short_update(program, step))
         return Role::chosen;
-      }
       return Role::update;
     default:
       return found->second;

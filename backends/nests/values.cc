@@ -79,7 +79,7 @@ Value Values::add(Value a, Value b) {
   if (constant) {
     if (const auto other = known(a)) return position(*other + *constant);
     if (*constant == 0) return a;
-    const Node& node = nodes_[a];
+    const Node node = nodes_[a];
     if (node.kind == Node::Kind::index_add) {
       // Constants stand last.
       if (const auto inner = known(node.operands[1]))

@@ -1,0 +1,177 @@
+// backends/cpu/jit/native_functions.cc -- the table of functions that emitted code calls
+#include <hom/backends/cpu/jit/native_functions.h>
+
+#include <vector>
+
+#include <hom/backends/cpu/scalar_gamma.h>
+#include <hom/backends/cpu/scalar_math.h>
+#include <hom/backends/cpu/scalar_special.h>
+
+namespace hom::cpu {
+namespace {
+
+using nest::Function;
+
+struct Entry {
+  std::string name;
+  Function function;
+  Dtype operand;
+  /// The dtype that a conversion gives; of functions that of the operands.
+  Dtype result;
+  bool is_conversion;
+  void* of_number;
+  void* of_vector;
+};
+
+template <class F, class T>
+struct Unary {
+  static T number(T x) { return F{}(x); }
+  static void vector(T* to, const T* x, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = F{}(x[i]);
+  }
+};
+template <class F, class T>
+struct Binary {
+  static T number(T a, T b) { return F{}(a, b); }
+  static void vector(T* to, const T* a, const T* b, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = F{}(a[i], b[i]);
+  }
+};
+template <class F, class T>
+struct UnaryWith {
+  static T number(std::int64_t parameter, T x) { return F{}(parameter, x); }
+  static void vector(std::int64_t parameter, T* to, const T* x, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = F{}(parameter, x[i]);
+  }
+};
+template <class F, class T>
+struct BinaryWith {
+  static T number(std::int64_t parameter, T a, T b) { return F{}(parameter, a, b); }
+  static void vector(std::int64_t parameter, T* to, const T* a, const T* b, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = F{}(parameter, a[i], b[i]);
+  }
+};
+template <class To, class From>
+struct Conversion {
+  static std::uint16_t number(From x) { return convert_element<To>(x).bits; }
+  static void vector(std::uint16_t* to, const From* x, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = number(x[i]);
+  }
+};
+
+class Table {
+ public:
+  Table() {
+    unary<scalar::Exp>(Function::exp);
+    unary<scalar::Expm1>(Function::expm1);
+    unary<scalar::Log>(Function::log);
+    unary<scalar::Log1p>(Function::log1p);
+    unary<scalar::Sin>(Function::sin);
+    unary<scalar::Cos>(Function::cos);
+    unary<scalar::Tan>(Function::tan);
+    unary<scalar::Asin>(Function::asin);
+    unary<scalar::Acos>(Function::acos);
+    unary<scalar::Atan>(Function::atan);
+    unary<scalar::Sinh>(Function::sinh);
+    unary<scalar::Cosh>(Function::cosh);
+    unary<scalar::Tanh>(Function::tanh);
+    unary<scalar::Asinh>(Function::asinh);
+    unary<scalar::Acosh>(Function::acosh);
+    unary<scalar::Atanh>(Function::atanh);
+    unary<scalar::Logistic>(Function::logistic);
+    unary<scalar::Erf>(Function::erf);
+    unary<scalar::Erfc>(Function::erfc);
+    unary<scalar::Erfcx>(Function::erfcx);
+    unary<scalar::ErfInv>(Function::erf_inv);
+    unary<scalar::ErfcInv>(Function::erfc_inv);
+    unary<scalar::Lgamma>(Function::lgamma);
+    floats<UnaryWith, scalar::Polygamma>(Function::polygamma);
+    floats<BinaryWith, scalar::LogGammaSlope>(Function::log_gamma_slope);
+    floats<Binary, scalar::Rem>(Function::rem);
+    floats<Binary, scalar::Atan2>(Function::atan2);
+    floats<Binary, scalar::Pow>(Function::pow);
+    each<Binary, scalar::Pow, std::int8_t, std::int32_t, std::int64_t, std::uint8_t, std::uint32_t,
+         std::uint64_t>(Function::pow);
+    conversions<std::int32_t, std::int64_t, std::uint32_t, std::uint64_t, double>();
+    for (const Entry& entry : entries_) pointers_.push_back(entry.of_number);
+    for (const Entry& entry : entries_) pointers_.push_back(entry.of_vector);
+  }
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  void* const* pointers() const { return pointers_.data(); }
+
+ private:
+  template <template <class, class> class Wrapper, class F, class T>
+  void add(Function function) {
+    const Dtype dtype = dtype_of<T>();
+    entries_.push_back({std::string(name_of(function)) + "_" + std::string(dtype.name()), function,
+                        dtype, dtype, false, reinterpret_cast<void*>(&Wrapper<F, T>::number),
+                        reinterpret_cast<void*>(&Wrapper<F, T>::vector)});
+  }
+  template <template <class, class> class Wrapper, class F, class... T>
+  void each(Function function) {
+    (add<Wrapper, F, T>(function), ...);
+  }
+  template <template <class, class> class Wrapper, class F>
+  void floats(Function function) {
+    each<Wrapper, F, float, double>(function);
+  }
+  template <class F>
+  void unary(Function function) {
+    floats<Unary, F>(function);
+  }
+  template <class To, class From>
+  void conversion() {
+    const Dtype from = dtype_of<From>();
+    const Dtype to = dtype_of<To>();
+    entries_.push_back({std::string(from.name()) + "_to_" + std::string(to.name()), Function::neg,
+                        from, to, true, reinterpret_cast<void*>(&Conversion<To, From>::number),
+                        reinterpret_cast<void*>(&Conversion<To, From>::vector)});
+  }
+  template <class... From>
+  void conversions() {
+    (conversion<float16, From>(), ...);
+    (conversion<bfloat16, From>(), ...);
+  }
+
+  std::vector<Entry> entries_;
+  std::vector<void*> pointers_;
+};
+
+const Table& table() {
+  static const Table instance;
+  return instance;
+}
+
+template <class Matches>
+std::optional<int> find(Matches matches) {
+  const std::vector<Entry>& entries = table().entries();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (matches(entries[i])) return static_cast<int>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+int native_function_count() { return static_cast<int>(table().entries().size()); }
+
+std::optional<int> native_function(Function function, Dtype dtype) {
+  return find([&](const Entry& entry) {
+    return !entry.is_conversion && entry.function == function && entry.operand == dtype;
+  });
+}
+
+std::optional<int> native_conversion(Dtype from, Dtype to) {
+  return find([&](const Entry& entry) {
+    return entry.is_conversion && entry.operand == from && entry.result == to;
+  });
+}
+
+std::string native_function_name(int entry) {
+  return table().entries()[static_cast<std::size_t>(entry)].name;
+}
+
+void* const* native_functions() { return table().pointers(); }
+
+}  // namespace hom::cpu

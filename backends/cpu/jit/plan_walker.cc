@@ -1,0 +1,165 @@
+// backends/cpu/jit/plan_walker.cc -- the instructions of a plan, run one by one
+#include <hom/backends/cpu/jit/plan_walker.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace hom::cpu {
+namespace {
+
+/// Positions along the first axis of the loop that is all of a splittable kernel.
+std::int64_t rows_of(const nest::Kernel& kernel) {
+  if (!kernel.is_splittable) return 0;
+  for (const nest::Statement& statement : kernel.body) {
+    if (const auto* loop = std::get_if<nest::Loop>(&statement.is))
+      return loop->axes.empty() ? 0 : kernel.axes[loop->axes[0]];
+  }
+  return 0;
+}
+
+}  // namespace
+
+/// One run.
+struct PlanWalker::Walk {
+  const PlanWalker& walker;
+  std::byte* const* buffers;
+  WalkMemory& memory;
+  FailureRecord& record;
+  WalkObserver* observer;
+
+  std::byte* at(const nest::Address& address) const {
+    std::int64_t offset = address.offset;
+    for (const nest::Address::Move& move : address.moves)
+      offset += memory.positions[move.loop] * move.stride;
+    return buffers[address.buffer] + offset;
+  }
+
+  std::byte** place(const std::vector<nest::Address>& addresses, std::byte** to) const {
+    for (const nest::Address& address : addresses) *to++ = at(address);
+    return to;
+  }
+
+  void run(const nest::Instructions& instructions) const {
+    for (const nest::Instruction& instruction : instructions) {
+      if (const auto* repeat = std::get_if<nest::Repeat>(&instruction.is)) {
+        std::int64_t& position = memory.positions[repeat->id];
+        for (position = 0; position < repeat->count; ++position) run(repeat->body);
+        position = 0;
+      } else if (const auto* loop = std::get_if<nest::While>(&instruction.is)) {
+        run(loop->condition);
+        for (std::int64_t i = 0; holds(loop->predicate) && (loop->bound < 0 || i < loop->bound);
+             ++i) {
+          run(loop->body);
+          run(loop->condition);
+        }
+      } else if (const auto* branch = std::get_if<nest::Branch>(&instruction.is)) {
+        run(holds(branch->predicate) ? branch->then : branch->otherwise);
+      } else {
+        if (observer) observer->begin(instruction);
+        leaf(instruction);
+        if (observer) observer->end(instruction);
+      }
+    }
+  }
+
+  bool holds(const nest::Address& predicate) const {
+    return *reinterpret_cast<const bool*>(at(predicate));
+  }
+
+  void leaf(const nest::Instruction& instruction) const {
+    std::byte** const pointers = memory.pointers.data();
+    if (const auto* launch = std::get_if<nest::Launch>(&instruction.is)) {
+      place(launch->arguments, pointers);
+      walker.code_.launch(launch->kernel, pointers, 0, walker.rows_[launch->kernel], record);
+    } else if (const auto* call = std::get_if<nest::Call>(&instruction.is)) {
+      std::byte** const results = place(call->operands, pointers);
+      std::byte** const epilogue = place(call->results, results);
+      if (call->epilogue) place(call->epilogue->arguments, epilogue);
+      walker.call(*call, instruction.step, pointers, results,
+                  call->scratch ? at(*call->scratch) : nullptr, epilogue, record);
+    } else {
+      const auto& copy = std::get<nest::Copy>(instruction.is);
+      std::byte* const to = at(copy.to);
+      const std::byte* const from = at(copy.from);
+      if (to != from && copy.bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(copy.bytes));
+    }
+  }
+};
+
+PlanWalker::PlanWalker(const nest::Plan& plan, const Code& code) : plan_(plan), code_(code) {
+  for (const nest::Kernel& kernel : plan.kernels) rows_.push_back(rows_of(kernel));
+  find_calls(plan.body);
+}
+
+void PlanWalker::find_calls(const nest::Instructions& instructions) {
+  for (const nest::Instruction& instruction : instructions) {
+    if (const auto* launch = std::get_if<nest::Launch>(&instruction.is)) {
+      most_pointers_ = std::max(most_pointers_, launch->arguments.size());
+    } else if (const auto* call = std::get_if<nest::Call>(&instruction.is)) {
+      calls_.push_back(&instruction);
+      const std::size_t epilogue = call->epilogue ? call->epilogue->arguments.size() : 0;
+      most_pointers_ =
+          std::max(most_pointers_, call->operands.size() + call->results.size() + epilogue);
+    } else if (const auto* repeat = std::get_if<nest::Repeat>(&instruction.is)) {
+      find_calls(repeat->body);
+    } else if (const auto* loop = std::get_if<nest::While>(&instruction.is)) {
+      find_calls(loop->condition);
+      find_calls(loop->body);
+    } else if (const auto* branch = std::get_if<nest::Branch>(&instruction.is)) {
+      find_calls(branch->then);
+      find_calls(branch->otherwise);
+    }
+  }
+}
+
+WalkMemory PlanWalker::memory() const {
+  return {std::vector<std::int64_t>(plan_.loop_count), std::vector<std::byte*>(most_pointers_)};
+}
+
+void PlanWalker::run(std::byte* const* buffers, WalkMemory& memory, FailureRecord& record,
+                     WalkObserver* observer) const {
+  Walk{*this, buffers, memory, record, observer}.run(plan_.body);
+}
+
+void PlanWalker::call(std::size_t number, std::byte* const* operands, std::byte* const* results,
+                      std::byte* scratch, std::byte* const* epilogue_arguments,
+                      FailureRecord& record) const {
+  const nest::Instruction& instruction = *calls_[number];
+  call(std::get<nest::Call>(instruction.is), instruction.step, operands, results, scratch,
+       epilogue_arguments, record);
+}
+
+void PlanWalker::call(const nest::Call& call, std::uint32_t step, std::byte* const* operands,
+                      std::byte* const* results, std::byte* scratch,
+                      std::byte* const* epilogue_arguments, FailureRecord& record) const {
+  const nest::Routine& routine = *plan_.routines[call.routine];
+  // A routine that raises answers for the user's line and the function around it.
+  std::optional<LocationScope> line;
+  std::optional<NameScope> scope;
+  if (step < plan_.origins.size()) {
+    const nest::Origin& origin = plan_.origins[step];
+    if (origin.at.line() != 0) line.emplace(origin.at);
+    if (!origin.scope.empty()) scope.emplace(origin.scope);
+  }
+  const std::span<const std::byte* const> reads(operands, call.operands.size());
+  if (!call.epilogue || !routine.has_rows()) {
+    routine.run(reads, {results, call.results.size()}, scratch);
+    if (call.epilogue) {
+      code_.launch(call.epilogue->kernel, epilogue_arguments, 0, rows_[call.epilogue->kernel],
+                   record);
+    }
+    return;
+  }
+  const std::int64_t positions = call.positions_per_row;
+  const std::int64_t rows = rows_[call.epilogue->kernel] / positions;
+  const std::int64_t panel = std::max<std::int64_t>(routine.panel(), 1);
+  for (std::int64_t low = 0; low < rows; low += panel) {
+    const std::int64_t high = std::min(rows, low + panel);
+    routine.run_rows(reads, results[0], scratch, low, high);
+    code_.launch(call.epilogue->kernel, epilogue_arguments, low * positions, high * positions,
+                 record);
+  }
+}
+
+}  // namespace hom::cpu
