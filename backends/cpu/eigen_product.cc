@@ -28,14 +28,20 @@ using Strided =
 
 /// A copy without gaps.
 template <class T>
-Matrix<T> copied(const MatrixView<T>& m) {
-  return Strided<T>(m.data, m.rows, m.columns, {m.row_stride, m.column_stride});
-}
+class Copy {
+ public:
+  explicit Copy(const MatrixView<T>& m)
+      : buffer_(static_cast<std::size_t>(m.rows * m.columns) * sizeof(T)),
+        view_{reinterpret_cast<const T*>(buffer_.data()), m.rows, m.columns, m.columns, 1} {
+    Eigen::Map<Matrix<T>>(reinterpret_cast<T*>(buffer_.data()), m.rows, m.columns) =
+        Strided<T>(m.data, m.rows, m.columns, {m.row_stride, m.column_stride});
+  }
+  const MatrixView<T>& view() const { return view_; }
 
-template <class T>
-MatrixView<T> view_of(const Matrix<T>& m) {
-  return {m.data(), m.rows(), m.cols(), m.cols(), 1};
-}
+ private:
+  Buffer buffer_;
+  MatrixView<T> view_;
+};
 
 // ---- integers ----
 
@@ -47,7 +53,7 @@ void visit(const MatrixView<T>& m, const F& f) {
   } else if (m.row_stride == 1) {
     f(Columns<T>(m.data, m.rows, m.columns, Eigen::OuterStride<>(m.column_stride)));
   } else {
-    visit(view_of(copied(m)), f);
+    visit(Copy<T>(m).view(), f);
   }
 }
 
@@ -104,7 +110,7 @@ void multiply_integers(const MatrixView<T>& a, const MatrixView<T>& b, T* c) {
   } else if (b.column_stride == 1) {
     multiply_by_rows(a, b, c);
   } else {
-    multiply_by_rows(a, view_of(copied(b)), c);
+    multiply_by_rows(a, Copy<T>(b).view(), c);
   }
 }
 

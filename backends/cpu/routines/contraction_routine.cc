@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 
 #include <hom/backends/cpu/eigen_product.h>
@@ -81,13 +82,13 @@ class ContractionRoutine final : public nest::Routine {
   ContractionRoutine(const Invocation& step, const nest::Layout& a, const nest::Layout& b)
       : type_(step.result_types[0]),
         axes_(product_axes(step.attributes, a, b, is_widened)),
-        product_(left(nullptr, axes_.m), right(nullptr)),
         bytes_read_((static_cast<double>(a.type.size()) + static_cast<double>(b.type.size())) *
                     sizeof(Stored)) {
     if (type_.size() == 0 || axes_.k == 0) return;
+    product_.emplace(left(nullptr, axes_.m), right(nullptr));
     copies_a_ = copies_of(axes_.a);
     copies_b_ = copies_of(axes_.b);
-    product_scratch_ = aligned(product_.scratch_bytes());
+    product_scratch_ = aligned(product_->scratch_bytes());
     a_scratch_ = axes_.a.is_copied ? aligned(axes_.a.copied_elements() * size) : 0;
     b_scratch_ = axes_.b.is_copied ? aligned(axes_.b.copied_elements() * size) : 0;
     result_scratch_ = is_widened ? aligned(type_.size() * size) : 0;
@@ -119,8 +120,8 @@ class ContractionRoutine final : public nest::Routine {
   }
 
   bool has_rows() const override {
-    return is_free_order && type_.size() > 0 && axes_.k > 0 && !axes_.a.is_copied &&
-           !axes_.b.is_copied && type_.rank() > 0 && type_.shape.back() == axes_.n;
+    return is_free_order && product_ && !axes_.a.is_copied && !axes_.b.is_copied &&
+           type_.rank() > 0 && type_.shape.back() == axes_.n;
   }
   void run_rows(std::span<const std::byte* const> operands, std::byte* result, std::byte* scratch,
                 std::int64_t low, std::int64_t high) const override {
@@ -137,7 +138,9 @@ class ContractionRoutine final : public nest::Routine {
     return std::max(rows / fewest * fewest, fewest);
   }
 
-  std::string describe() const override { return "dot_general by " + product_.name(); }
+  std::string describe() const override {
+    return "dot_general by " + (product_ ? product_->name() : "Hom");
+  }
   nest::Work work() const override {
     const double results = static_cast<double>(type_.size());
     return {2 * results * static_cast<double>(axes_.k), bytes_read_, results * sizeof(Stored)};
@@ -180,22 +183,25 @@ class ContractionRoutine final : public nest::Routine {
   void multiply(const T* a, const T* b, T* c, std::byte* scratch, std::int64_t low,
                 std::int64_t high) const {
     while (low < high) {
-      const std::int64_t index = low / axes_.m, first = low % axes_.m;
+      const std::int64_t index = axes_.batch.empty() ? 0 : low / axes_.m;
+      const std::int64_t first = low - index * axes_.m;
       const std::int64_t rows = std::min(axes_.m - first, high - low);
       std::int64_t a_offset = first * axes_.a.row_stride, b_offset = 0, rest = index;
       for (std::size_t i = axes_.batch.size(); i-- > 0;) {
-        a_offset += rest % axes_.batch[i] * axes_.a.batch_strides[i];
-        b_offset += rest % axes_.batch[i] * axes_.b.batch_strides[i];
-        rest /= axes_.batch[i];
+        const std::int64_t position = i > 0 ? rest % axes_.batch[i] : rest;
+        a_offset += position * axes_.a.batch_strides[i];
+        b_offset += position * axes_.b.batch_strides[i];
+        if (i > 0) rest /= axes_.batch[i];
       }
-      product_.multiply(left(a + a_offset, rows), right(b + b_offset), c + low * axes_.n, scratch);
+      product_->multiply(left(a + a_offset, rows), right(b + b_offset), c + low * axes_.n, scratch);
       low += rows;
     }
   }
 
   const TensorType type_;
   ProductAxes axes_;
-  ProductOf<T, Stored> product_;
+  /// None where there is nothing to add.
+  std::optional<ProductOf<T, Stored>> product_;
   double bytes_read_;
   /// How operands are copied: to, from.
   AxisList<2> copies_a_, copies_b_;
