@@ -3,6 +3,10 @@
 
 #define HOM_VERSION "0.1.0"
 
+#include <hom/backends/cpu/compile.h>
+#include <hom/backends/cpu/explain.h>
+#include <hom/backends/cpu/native_function.h>
+#include <hom/backends/cpu/profile.h>
 #include <hom/categories/batch.h>
 #include <hom/categories/check_derivatives.h>
 #include <hom/categories/cost.h>

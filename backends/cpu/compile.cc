@@ -7,6 +7,7 @@
 #include <hom/backends/cpu/jit/executable.h>
 #include <hom/backends/cpu/jit/tiers.h>
 #include <hom/backends/cpu/kernel.h>
+#include <hom/backends/cpu/native_function.h>
 #include <hom/backends/cpu/routines/routine.h>
 #include <hom/backends/nests/lower.h>
 #include <hom/backends/nests/memory_plan.h>
@@ -212,6 +213,30 @@ void run_entry(const CompileCache::Entry& entry, CallFrame& frame, const Locatio
   }
   frame.outputs.resize(entry.program.program().outputs().size());
   entry.program.executable().run(frame.inputs, frame.outputs, at);
+}
+
+void require_number_results(const Program& program, const std::vector<Dtype>& dtypes,
+                            const Location& at) {
+  const std::vector<TensorType> types = program.output_types();
+  bool same = types.size() == dtypes.size();
+  for (std::size_t i = 0; same && i < types.size(); ++i) same = types[i] == dtypes[i][{}];
+  require(same, at, [&] {
+    std::string given;
+    std::string wanted;
+    for (const TensorType& type : types) given += (given.empty() ? "" : ", ") + to_string(type);
+    for (const Dtype dtype : dtypes) wanted += (wanted.empty() ? "" : ", ") + to_string(dtype[{}]);
+    return Complaint{
+        "native: the function gives (" + given + "), its signature says (" + wanted + ")",
+        "the numbers of the signature are the results in order; convert with astype, "
+        "or call compile(f) for arrays"};
+  });
+}
+
+void fail_no_slot(std::size_t slots, const Location& at) {
+  fail({"native: " + std::to_string(slots) +
+            " functions of this signature are alive, and there is no plain pointer for more",
+        "drop some of them, or call the compiled function itself: compile(f) has no such bound"},
+       at);
 }
 
 }  // namespace detail

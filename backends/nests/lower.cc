@@ -160,8 +160,11 @@ Plan Lowering::run(const Program& program) && {
 void Region::add_origins() {
   for (std::size_t i = 0; i < program_.step_count(); ++i) {
     const Step step = program_.step(i);
-    plan_.origins.push_back({step.primitive.name, step.at, step.scope,
-                             step.operands.empty() ? TensorType{} : type(step.operands[0])});
+    Origin origin{step.primitive.name, step.at, step.scope};
+    if (!step.operands.empty()) origin.operand = type(step.operands[0]);
+    if (origin.primitive == "dynamic_slice") origin.window = type(step.first_result).shape;
+    if (origin.primitive == "dynamic_update_slice") origin.window = type(step.operands[1]).shape;
+    plan_.origins.push_back(std::move(origin));
   }
 }
 

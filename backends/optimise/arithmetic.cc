@@ -118,6 +118,20 @@ std::optional<Slot> plus_zero(const Rewriting& at) {
   return std::nullopt;
 }
 
+/// x + (y + 0): the zero only matters where both are −0.
+std::optional<Slot> plus_zero_inside(const Rewriting& at) {
+  if (!at.is_float()) return std::nullopt;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto inner = at.match(at[i], words().add);
+    if (!inner || at.facts(at[1 - i]).negative_zero) continue;
+    for (std::size_t j = 0; j < 2; ++j) {
+      if (at.is_literal((*inner)[j], 0))
+        return at.append(words().add, {(*inner)[1 - j], at[1 - i]});
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Slot> square_of_magnitude(const Rewriting& at) {
   if (at[0] != at[1]) return std::nullopt;
   const auto x = at.match(at[0], words().abs);
@@ -125,7 +139,9 @@ std::optional<Slot> square_of_magnitude(const Rewriting& at) {
 }
 
 std::optional<Slot> magnitude(const Rewriting& at) {
-  if (const auto x = negated(at, at[0])) return at.append(words().abs, {*x});
+  const auto negative = negated(at, at[0]);
+  if (negative && !at.result.dtype.is_unsigned_integer())
+    return at.append(words().abs, {*negative});
   const Facts x = at.facts(at[0]);
   if (!x.negative && !x.negative_zero) return at[0];
   return std::nullopt;
@@ -205,6 +221,8 @@ Rules make_rules() {
       rules, {&w.add},
       {"x + 0 = x", "where x is provably not −0: sums from +0, magnitudes, converted integers"},
       plus_zero);
+  add_rule(rules, {&w.add}, {"x + (y + 0) = x + y", "where x is provably not −0"},
+           plus_zero_inside);
   add_rule(rules, {&w.mul}, {"|x|·|x| = x·x", "the sign of a product of equals is +"},
            square_of_magnitude);
   add_rule(rules, {&w.abs}, {"|−x| = |x|, |x| = x", "the second where x is provably not below 0"},

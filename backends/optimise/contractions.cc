@@ -63,6 +63,21 @@ std::optional<Slot> of_transpose(const Rewriting& at) {
   return changed ? std::optional(append(at, dot)) : std::nullopt;
 }
 
+/// (x·y)ᵀ = y·x, contracted along the same axes, where the transpose swaps the axes of the two.
+std::optional<Slot> transposed(const Rewriting& at) {
+  const auto step = at.match(at[0], words().dot_general);
+  if (!step || !at.is_used_once(at[0])) return std::nullopt;
+  const Dot dot = dot_of((*step)[0], (*step)[1], step->attributes);
+  const auto batch = signed_size(dot[0].batch);
+  const auto left = signed_size(free_axes(at, dot[0]));
+  const auto right = signed_size(free_axes(at, dot[1]));
+  Shape swapped = iota_shape(place(batch));
+  for (std::int64_t i = 0; i < right; ++i) swapped.push_back(batch + left + i);
+  for (std::int64_t i = 0; i < left; ++i) swapped.push_back(batch + i);
+  if (at.attributes.shape("permutation") != swapped) return std::nullopt;
+  return append(at, {{dot[1], dot[0]}});
+}
+
 /// An operand that is repeated along axes that stay: so is the result.
 std::optional<Slot> of_copies(const Rewriting& at) {
   const Vocabulary& w = words();
@@ -195,6 +210,10 @@ Rules make_rules() {
            {"dot(transpose x, y) = dot(x, y) along other axes",
             "where the axes that stay keep their order; terms stay in order"},
            of_transpose);
+  add_rule(rules, {&w.transpose},
+           {"transpose(dot(x, y)) = dot(y, x)",
+            "where it swaps the axes of x and y: products commute, terms stay in order"},
+           transposed);
   add_rule(rules, {&w.dot_general},
            {"dot(broadcast x, y) = broadcast(dot(x, y))",
             "along axes that stay: every copy has the same result"},

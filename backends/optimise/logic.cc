@@ -77,14 +77,10 @@ std::optional<Slot> select_again(const Rewriting& at) {
   return std::nullopt;
 }
 
-/// select(c, 1, 0), in any dtype, and select(c, 0, 1).
+/// select(c, 1, 0), in any dtype.
 std::optional<Slot> select_of_one_and_zero(const Rewriting& at) {
-  const Vocabulary& w = words();
-  const bool straight = at.is_literal(at[1], 1) && at.is_literal(at[2], 0);
-  const bool turned = at.is_literal(at[1], 0) && at.is_literal(at[2], 1);
-  if (!straight && !turned) return std::nullopt;
-  const Slot truth = straight ? at[0] : at.append(w.not_, {at[0]});
-  return at.append(w.convert, {truth}, {{"dtype", {at.result.dtype}}});
+  if (!at.is_literal(at[1], 1) || !at.is_literal(at[2], 0)) return std::nullopt;
+  return at.append(words().convert, {at[0]}, {{"dtype", {at.result.dtype}}});
 }
 
 /// A bool chosen by a bool, one branch being a literal.
@@ -147,8 +143,7 @@ Rules make_rules() {
   add_rule(rules, {&w.select},
            {"select(c, select(c, x, y), z) = select(c, x, z)", "likewise in the other branch"},
            select_again);
-  add_rule(rules, {&w.select}, {"select(c, 1, 0) = convert c", "0 is +0; also select(c, 0, 1)"},
-           select_of_one_and_zero);
+  add_rule(rules, {&w.select}, {"select(c, 1, 0) = convert c", "0 is +0"}, select_of_one_and_zero);
   add_rule(rules, {&w.select},
            {"select(c, t, false) = c & t, select(c, true, t) = c | t", "t bool"}, select_of_truths);
   add_rule(rules, {&w.select},

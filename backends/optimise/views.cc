@@ -119,6 +119,34 @@ std::optional<Slot> function_of_broadcasts(const Rewriting& at) {
   return broadcast(at, small, at.result.shape, first->attributes.shape("axes"));
 }
 
+/// f(reshape x, reshape y, c) = reshape f(x, y, c), where the reshapes only add axes of extent 1 to
+/// the same shape: so that what is done to a sum whose axes are kept meets the broadcast behind it.
+std::optional<Slot> function_of_reshapes(const Rewriting& at) {
+  Shape source;
+  bool any = false;
+  for (Slot slot : at.operands) {
+    if (at.literal_of(slot)) continue;
+    const auto inner = at.match(slot, words().reshape);
+    if (!inner) return std::nullopt;
+    const Shape shape = at.type((*inner)[0]).shape;
+    if (any && shape != source) return std::nullopt;
+    source = shape;
+    any = true;
+  }
+  if (!any || source.size() >= at.result.shape.size() || !differ_in_ones(source, at.result.shape))
+    return std::nullopt;
+  SmallVector<Slot, 3> operands;
+  for (Slot slot : at.operands) {
+    if (const auto value = at.literal_of(slot)) {
+      operands.push_back(at.literal(*value, at.type(slot).dtype[source]));
+    } else {
+      operands.push_back((*at.match(slot, words().reshape))[0]);
+    }
+  }
+  const Slot bare = at.append(at.primitive, {operands.data(), operands.size()}, at.attributes);
+  return at.append(words().reshape, {bare}, {{"shape", {at.result.shape}}});
+}
+
 Rules make_rules() {
   const Vocabulary& w = words();
   Rules rules;
@@ -143,6 +171,11 @@ Rules make_rules() {
               "every copy has the same result; f works element by element, and x and y are "
               "repeated alike"},
              function_of_broadcasts);
+    add_rule(rules, {p},
+             {"f(reshape x, reshape y, c) = reshape f(x, y, c)",
+              "where the reshapes add axes of extent 1 to the same shape; f works element by "
+              "element"},
+             function_of_reshapes);
   }
   return rules;
 }

@@ -50,13 +50,9 @@ Affine initial_affine(const Key& key, std::int64_t inputs, std::int64_t outputs)
   return {uniform(key, {inputs, outputs}, -bound, bound), zeros({outputs}, f32)};
 }
 
-struct Step {
-  Perceptron parameters;
-  Adam adam;
-};
-
-Step adam_step(const Perceptron& parameters, const Perceptron& gradient, const Adam& adam,
-               double rate) {
+/// The parameters and moments after one step.
+std::pair<Perceptron, Adam> adam_step(const Perceptron& parameters, const Perceptron& gradient,
+                                      const Adam& adam, const Tensor& rate) {
   constexpr double decay_mean = 0.9;
   constexpr double decay_variance = 0.999;
   const Tensor step = adam.step + 1;
@@ -77,8 +73,17 @@ Step adam_step(const Perceptron& parameters, const Perceptron& gradient, const A
 }
 
 struct Examples {
-  Tensor images;  // f32[n, 64]
-  Tensor labels;  // i32[n]
+  BOOST_HANA_DEFINE_STRUCT(Examples, (Tensor, images),  // f32[n, 64]
+                           (Tensor, labels));           // i32[n]
+};
+
+/// One step on the examples at `rows`: the loss before it, parameters and moments after it.
+const auto training_step = [](const Perceptron& parameters, const Adam& adam,
+                              const Examples& examples, Tensor rows, Tensor rate) {
+  const auto [value, gradient] =
+      value_and_grad(loss)(parameters, take(examples.images, rows), take(examples.labels, rows));
+  const auto [next, moments] = adam_step(parameters, gradient, adam, rate);
+  return std::tuple{value, next, moments};
 };
 
 Examples tensors_of(const Digits& digits) {
@@ -132,6 +137,7 @@ Perceptron train(const Settings& settings, const Perceptron& initial, const Exam
   double running_loss = 0;
   double train_accuracy = 0;
   const auto start = std::chrono::steady_clock::now();
+  const auto compiled_step = compile(training_step, {.name = "training step"});
   Progress progress("train", steps);
   for (std::int64_t step = 0; step < steps; ++step) {
     const std::int64_t batch = step % batches;
@@ -143,14 +149,14 @@ Perceptron train(const Settings& settings, const Perceptron& initial, const Exam
     }
     const auto first = order.begin() + batch * settings.batch;
     const Tensor rows = tensor(std::vector<std::int64_t>(first, first + settings.batch));
-    const auto [value, gradient] =
-        value_and_grad(loss)(parameters, take(examples.images, rows), take(examples.labels, rows));
     // The rate falls along a half cosine to 0.
     const double phase = static_cast<double>(step) / static_cast<double>(steps);
     const double rate = settings.rate * 0.5 * (1 + std::cos(phase * 3.141592653589793));
-    Step next = adam_step(parameters, gradient, adam, rate);
-    parameters = std::move(next.parameters);
-    adam = std::move(next.adam);
+    // Gives parameters and moments away, so that the new ones may take their memory.
+    auto [value, next, moments] =
+        compiled_step(std::move(parameters), std::move(adam), examples, rows, tensor(rate, f32));
+    parameters = std::move(next);
+    adam = std::move(moments);
     const double current = value.item();
     curve.y.push_back(current);
     running_loss = step == 0 ? current : 0.95 * running_loss + 0.05 * current;

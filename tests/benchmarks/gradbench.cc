@@ -6,9 +6,12 @@
 //     bazel run -c opt //tests/benchmarks:gradbench -- --eval=gmm --eval=ba
 //
 // Prints times in ms, each the least of several runs that alternate. Programs are captured,
-// differentiated and, for ba, coloured before (`ready`); what is timed is their evaluation, all of
-// it. That the numbers are right is what tests/gradbench/gradbench_test.cc checks.
+// differentiated and, for ba, coloured before (`ready`), then also compiled (`compiled`, all of
+// that again and what compilation takes; a second run finds kernels in the cache on disk). The next
+// two columns are compiled, `÷` the gradient over the objective, `÷ loop` over the scalar loop.
+// That the numbers are right is what tests/gradbench/gradbench_test.cc checks.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -39,31 +42,40 @@ double least(const std::vector<double>& times) {
   return *std::min_element(times.begin(), times.end());
 }
 
+Workload made(Runner runner, const std::function<Workload()>& make) {
+  current_runner() = runner;
+  Workload workload = make();
+  current_runner() = Runner::evaluation;
+  return workload;
+}
+
 void row(const std::string& name, double seconds, const std::function<Workload()>& make) {
-  Workload workload;
-  const double ready = milliseconds([&] { workload = make(); });
-  std::vector<double> objectives;
-  std::vector<double> derivatives;
-  std::vector<double> loops;
+  Workload eager;
+  Workload compiled;
+  double ready[2];
+  ready[0] = milliseconds([&] { eager = made(Runner::evaluation, make); });
+  ready[1] = milliseconds([&] { compiled = made(Runner::compiled, make); });
+  const std::function<void()> works[] = {[&] { eager.primal(); }, [&] { eager.gradient(); },
+                                         [&] { compiled.primal(); }, [&] { compiled.gradient(); },
+                                         [&] { eager.by_hand(); }};
+  constexpr std::size_t count = std::size(works);
+  std::array<std::vector<double>, count> times;
   double total = 0;
   // The first round warms caches and is not counted, unless it takes long.
   for (int round = -1; round < 3 || (total < 1000 * seconds && round < 100); ++round) {
-    const double times[] = {milliseconds([&] { workload.primal(); }),
-                            milliseconds([&] { workload.gradient(); }),
-                            milliseconds([&] { workload.by_hand(); })};
-    const double all = times[0] + times[1] + times[2];
+    std::array<double, count> one;
+    double all = 0;
+    for (std::size_t i = 0; i < count; ++i) all += one[i] = milliseconds(works[i]);
     if (round < 0 && all < 1000 * seconds) continue;
-    objectives.push_back(times[0]);
-    derivatives.push_back(times[1]);
-    loops.push_back(times[2]);
+    for (std::size_t i = 0; i < count; ++i) times[i].push_back(one[i]);
     total += all;
     if (total > 5000 * seconds) break;
   }
-  const double objective = least(objectives);
-  const double derivative = least(derivatives);
-  const double loop = least(loops);
-  std::printf("| %-34s | %9.3f | %9.3f | %9.3f | %7.2f | %9.4f | %8.2f |\n", name.c_str(), ready,
-              objective, derivative, derivative / objective, loop, derivative / loop);
+  std::array<double, count> t;
+  for (std::size_t i = 0; i < count; ++i) t[i] = least(times[i]);
+  std::printf("| %-34s | %8.1f | %9.3f | %9.3f | %8.1f | %9.4f | %9.4f | %7.2f | %9.4f | %7.2f |\n",
+              name.c_str(), ready[0], t[0], t[1], ready[1], t[2], t[3], t[3] / t[2], t[4],
+              t[3] / t[4]);
   std::fflush(stdout);
 }
 
@@ -92,8 +104,9 @@ int main(int argc, char** argv) {
   };
 
   std::printf(
-      "| %-34s | ready     | objective | derivative | ÷       | loop      | ÷ loop   |\n"
-      "|---|---|---|---|---|---|---|\n",
+      "| %-34s | ready    | objective | gradient  | compiled | objective | gradient  | ÷       | "
+      "loop      | ÷ loop  |\n"
+      "|---|---|---|---|---|---|---|---|---|---|\n",
       "workload");
   for (const Eval& eval : evals()) {
     const auto run = [&](const std::string& folder, const std::string& name) {

@@ -110,31 +110,31 @@ Workload ba(const Records& in) {
   };
 
   return {.primal = prepared(f, cameras, points, weights),
-          .gradient =
-              [jacobian, cameras, points, weights] {
-                const Csr d = jacobian(cameras, points, weights);
-                return Results{d.rows, d.columns, d.values};
+          .gradient = prepared(
+              [jacobian](const Tensor& c, const Tensor& x, const Tensor& w) {
+                const Csr d = jacobian(c, x, w);
+                return std::tuple{d.rows, d.columns, d.values};
               },
+              cameras, points, weights),
           .by_hand = by_hand,
-          .named =
-              [p](const Results& primal, const Results& csr) {
-                // The file has one observation, as all are the same; all are compared with it.
-                const auto spread = [&](const Tensor& error) {
-                  const Tensor first = error(Range{0, 1});
-                  ensure(array_equal(error, copy(broadcast_to(first, error.shape()))),
-                         "equal observations have equal errors");
-                  return error(0);
-                };
-                ensure(csr[2].size() == 31 * p, "31 entries for each observation");
-                const Tensor entries = reshape(csr[2](Range{0, 30 * p}), {p, 30});
-                ensure(array_equal(entries, copy(broadcast_to(entries(0), {p, 30}))),
-                       "equal observations have equal derivatives");
-                return Named{{"reproj_err_each", spread(primal[0])},
-                             {"w_err_each", spread(primal[1])},
-                             {"first30_and_last_rows", excerpt(csr[0])},
-                             {"first30_and_last_cols", excerpt(csr[1])},
-                             {"first30_and_last_vals", excerpt(csr[2])}};
-              }};
+          .named = [p](const Results& primal, const Results& csr) {
+            // The file has one observation, as all are the same; all are compared with it.
+            const auto spread = [&](const Tensor& error) {
+              const Tensor first = error(Range{0, 1});
+              ensure(array_equal(error, copy(broadcast_to(first, error.shape()))),
+                     "equal observations have equal errors");
+              return error(0);
+            };
+            ensure(csr[2].size() == 31 * p, "31 entries for each observation");
+            const Tensor entries = reshape(csr[2](Range{0, 30 * p}), {p, 30});
+            ensure(array_equal(entries, copy(broadcast_to(entries(0), {p, 30}))),
+                   "equal observations have equal derivatives");
+            return Named{{"reproj_err_each", spread(primal[0])},
+                         {"w_err_each", spread(primal[1])},
+                         {"first30_and_last_rows", excerpt(csr[0])},
+                         {"first30_and_last_cols", excerpt(csr[1])},
+                         {"first30_and_last_vals", excerpt(csr[2])}};
+          }};
 }
 
 }  // namespace hom::gradbench

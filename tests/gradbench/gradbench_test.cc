@@ -65,26 +65,36 @@ double memory_of_the_machine() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
 }
 
-class Outputs : public testing::TestWithParam<Eval> {};
+class Outputs : public testing::TestWithParam<std::tuple<Runner, Eval>> {
+ protected:
+  Outputs() { current_runner() = std::get<Runner>(GetParam()); }
+  ~Outputs() override { current_runner() = Runner::evaluation; }
+  static const Eval& eval() { return std::get<Eval>(GetParam()); }
+};
 TEST_P(Outputs, equal_the_expected_file) {
-  for (const std::string& name : GetParam().small) expect_outputs(GetParam(), here, name);
+  for (const std::string& name : eval().small) expect_outputs(eval(), here, name);
 }
 TEST_P(Outputs, equal_the_expected_file_for_large_workloads) {
   const char* folder = std::getenv("HOM_GRADBENCH");
   if (!folder) GTEST_SKIP() << "HOM_GRADBENCH does not name the folder that has them";
-  for (const std::string& name : GetParam().large) {
+  for (const std::string& name : eval().large) {
     // Its Jacobian and what it is made of take 7 GB.
     if (name.starts_with("ba14") && memory_of_the_machine() < 12e9) {
       std::cout << name << " is left out: this machine has less than 12 GB\n";
       continue;
     }
-    expect_outputs(GetParam(), std::string(folder) + "/", name);
+    expect_outputs(eval(), std::string(folder) + "/", name);
   }
 }
-INSTANTIATE_TEST_SUITE_P(Evals, Outputs, testing::ValuesIn(evals()),
-                         [](const auto& eval) { return eval.param.name; });
+INSTANTIATE_TEST_SUITE_P(Evals, Outputs,
+                         testing::Combine(testing::Values(Runner::evaluation, Runner::compiled),
+                                          testing::ValuesIn(evals())),
+                         [](const auto& test) {
+                           const bool compiled = std::get<0>(test.param) == Runner::compiled;
+                           return std::get<1>(test.param).name + (compiled ? "_compiled" : "");
+                         });
 
-TEST(Outputs, of_ode_are_right_though_they_are_small) {
+TEST(OdeOutputs, are_right_though_they_are_small) {
   // The rule is absolute below 1. In the eval's own sizes all of these are 0, which proves nothing.
   for (const char* name : {"ode_n8_s10", "ode_n12_s100"}) {
     const Records in = Records::read(here + name + ".in.txt");

@@ -29,21 +29,44 @@ struct Workload {
   std::function<Named(const Results& primal, const Results& gradient)> named;
 };
 
-/// The program of f at these arguments, captured now: calls evaluate it.
-template <class F, class... Args>
-std::function<Results()> prepared(const F& f, const Args&... args) {
+/// What runs a program.
+enum class Runner : std::uint8_t {
+  /// Step by step.
+  evaluation,
+  /// Compiled, natively where there is a compiler.
+  compiled,
+};
+
+/// What `prepared` and `ready_to_run` make on this thread; evaluations at first.
+inline Runner& current_runner() {
+  thread_local Runner runner = Runner::evaluation;
+  return runner;
+}
+
+/// A program on these inputs, again and again.
+inline std::function<Results()> ready_to_run(Program program, Results inputs) {
+  if (current_runner() == Runner::compiled) {
+    return [compiled = compile_program(std::move(program)), inputs] { return compiled(inputs); };
+  }
   struct Ready {
     Program program;
     Evaluation evaluation;
-    Results inputs;
     explicit Ready(Program made) : program(std::move(made)), evaluation(program) {}
   };
-  auto ready = std::make_shared<Ready>(program(f, args...));
+  return [ready = std::make_shared<Ready>(std::move(program)), inputs] {
+    return ready->evaluation(inputs, Location::current());
+  };
+}
+
+/// The program of f at these arguments, captured now.
+template <class F, class... Args>
+std::function<Results()> prepared(const F& f, const Args&... args) {
+  Results inputs;
   const auto append = [&](const auto& argument) {
-    for (const Tensor& leaf : leaves(argument)) ready->inputs.push_back(leaf);
+    for (const Tensor& leaf : leaves(argument)) inputs.push_back(leaf);
   };
   (append(args), ...);
-  return [ready] { return ready->evaluation(ready->inputs, Location::current()); };
+  return ready_to_run(program(f, args...), std::move(inputs));
 }
 
 /// Results in the order of these names.

@@ -52,9 +52,12 @@ const std::vector<std::string> programs{
     "add",  "mul",  "sin",  "slice", "broadcast_in_dim", "constant",   "custom_linear"};
 
 /// Steps that compute something: neither leaves nor views, which cost nothing, nor calls, which
-/// cost what they call. A contraction counts twice, as much as the product and sum that it may
-/// become. Programs inside count once for each step that has them.
-std::size_t computing_steps(const Program& program) {
+/// cost what they call. Programs inside count once for each step that has them. `most` counts for a
+/// step the most that rules make of it: a product and a sum of a contraction of one term, a clamp
+/// and a conversion of a gather, a gather, its indices and a sum of a masked sum.
+std::size_t computing_steps(const Program& program, bool most = false) {
+  static const std::map<std::string, std::size_t> growing{
+      {"dot_general", 2}, {"gather", 3}, {"reduce_sum", 2}};
   static const std::set<std::string> free{"constant", "captured",     "iota",  "broadcast_in_dim",
                                           "reshape",  "transpose",    "slice", "call",
                                           "barrier",  "stop_gradient"};

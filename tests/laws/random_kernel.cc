@@ -87,21 +87,29 @@ void KernelDrawing::draw_loop(const std::vector<Axis>& axes, int depth, bool is_
   Loop loop{.axes = {axes.begin(), axes.end()}, .body = {}};
   const bool is_vectorised = kernel_.vector_axis == axes.back();
   if (!is_plain && !is_vectorised) {
-    for (std::int64_t n = choices_.one_in(2) ? choices_.between(1, 2) : 0; n > 0; --n) {
-      const Dtype dtype = this->dtype();
+    for (std::int64_t n = choices_.one_in(2) ? choices_.between(1, 3) : 0; n > 0; --n) {
+      const Dtype dtype = !loop.carries.empty() && choices_.one_in(2)
+                              ? kernel_.nodes[loop.carries[0].state].dtype
+                              : this->dtype();
       const Value initial = value(dtype, 1);
       loop.carries.push_back(
           {add({Node::Kind::carried, {}, dtype, {}, loop_values_++}), initial, initial});
     }
     loop.reverse = choices_.one_in(4);
   }
-  const bool reduces = !is_plain && !loop.reverse && choices_.one_in(2);
+  const bool reduces = !is_plain && !loop.reverse && (is_vector_open() || choices_.one_in(2));
+  std::vector<Value> results;
+  for (const nest::Carry& carry : loop.carries) results.push_back(carry.state);
   inside(std::move(loop), [&](Loop& loop) {
     draw_block(depth + 1);
+    if (is_vectorised && choices_.one_in(2)) draw_loop(depth + 1);
     for (nest::Carry& carry : loop.carries) {
       const Dtype dtype = kernel_.nodes[carry.state].dtype;
-      if (choices_.one_in(5)) {
-        carry.next = value(dtype, 2);  // perhaps another state
+      const nest::Carry& other = choices_.among(loop.carries);
+      if (choices_.one_in(3) && kernel_.nodes[other.state].dtype == dtype) {
+        carry.next = other.state;
+      } else if (choices_.one_in(5)) {
+        carry.next = value(dtype, 2);
       } else {
         const Value term = value(dtype, 1);
         const Function function = dtype.is_bool()      ? Function::xor_
@@ -114,7 +122,12 @@ void KernelDrawing::draw_loop(const std::vector<Axis>& axes, int depth, bool is_
       for (std::int64_t n = choices_.between(1, 3); n > 0; --n)
         if (const auto reduction = draw_reduction()) loop.reductions.push_back(*reduction);
     }
+    for (const nest::Reduction& reduction : loop.reductions) results.push_back(reduction.result);
   });
+  for (const Value result : results) {
+    if (!choices_.one_in(4))
+      store(add_buffer(kernel_.nodes[result].dtype, {}), injective(), result);
+  }
 }
 
 std::optional<nest::Reduction> KernelDrawing::draw_reduction() {

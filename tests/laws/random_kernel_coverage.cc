@@ -1,4 +1,6 @@
 // tests/laws/random_kernel_coverage.cc -- which kinds of nodes and statements have been drawn
+#include <algorithm>
+
 #include <hom/backends/nests/nest_functions.h>
 #include <hom/tests/laws/random_kernel.h>
 
@@ -22,8 +24,18 @@ std::string loop_text(const nest::Kernel& kernel, const nest::Loop& loop) {
   return text;
 }
 
+/// Whether the next value of a state is another state.
+bool exchanges(const nest::Loop& loop) {
+  return std::any_of(loop.carries.begin(), loop.carries.end(), [&](const nest::Carry& carry) {
+    return std::any_of(loop.carries.begin(), loop.carries.end(), [&](const nest::Carry& other) {
+      return carry.state != other.state && carry.next == other.state;
+    });
+  });
+}
+
 template <class Count>
-void count_block(const nest::Kernel& kernel, const nest::Block& block, const Count& count) {
+void count_block(const nest::Kernel& kernel, const nest::Block& block,
+                 const std::vector<bool>& varies, const Count& count) {
   for (const nest::Statement& statement : block) {
     if (const auto* store = std::get_if<nest::Store>(&statement.is)) {
       count(of_dtype("store " + std::string(name_of(store->combine)),
@@ -34,10 +46,14 @@ void count_block(const nest::Kernel& kernel, const nest::Block& block, const Cou
       count("check");
     } else if (const auto* loop = std::get_if<nest::Loop>(&statement.is)) {
       count(loop_text(kernel, *loop));
-      for (const nest::Reduction& reduction : loop->reductions)
-        count(of_dtype("reduce " + std::string(name_of(reduction.combine)),
+      if (exchanges(*loop)) count("states that change places");
+      for (const nest::Reduction& reduction : loop->reductions) {
+        const bool side_by_side = varies[reduction.result] && kernel.axes[*kernel.vector_axis] > 1;
+        count(of_dtype((side_by_side ? "reduce side by side " : "reduce ") +
+                           std::string(name_of(reduction.combine)),
                        kernel.nodes[reduction.term].dtype));
-      count_block(kernel, loop->body, count);
+      }
+      count_block(kernel, loop->body, varies, count);
     }
   }
 }
@@ -85,7 +101,7 @@ void KernelCoverage::count(const nest::Kernel& kernel) {
   }
   if (kernel.is_splittable) count("splittable");
   if (!kernel.vector_axis) count("not vectorised");
-  count_block(kernel, kernel.body, count);
+  count_block(kernel, kernel.body, vector_values(kernel), count);
 }
 
 std::string KernelCoverage::missing() const {
@@ -102,7 +118,9 @@ std::string KernelCoverage::missing() const {
       const auto combine = static_cast<Combine>(i);
       if (!nest::takes(combine, dtype)) continue;
       if (combine <= Combine::or_) want(of_dtype("store " + std::string(name_of(combine)), dtype));
-      if (combine != Combine::set) want(of_dtype("reduce " + std::string(name_of(combine)), dtype));
+      for (const char* how : {"reduce ", "reduce side by side "}) {
+        if (combine != Combine::set) want(of_dtype(how + std::string(name_of(combine)), dtype));
+      }
     }
     for (const char* what : {"load", "load where", "bitcast to", "carry"})
       want(of_dtype(what, dtype));
@@ -110,13 +128,26 @@ std::string KernelCoverage::missing() const {
       if (from != dtype) want(of_dtype("convert " + std::string(from.name()) + " to", dtype));
     }
   }
-  for (const char* what :
-       {"index_add", "index_scale", "index_quotient", "index_remainder", "store where", "check",
-        "local buffer", "splittable", "not vectorised", "loop of 1 axes",
-        "loop of 1 axes, vectorised", "loop of 2 axes, vectorised, reducing",
-        "loop of 3 axes, vectorised", "loop of 1 axes, down", "loop of 1 axes, down, carrying",
-        "loop of 1 axes, carrying, reducing", "loop of 2 axes, carrying",
-        "loop of 2 axes, reducing", "loop of 3 axes, reducing"})
+  for (const char* what : {"index_add",
+                           "index_scale",
+                           "index_quotient",
+                           "index_remainder",
+                           "store where",
+                           "check",
+                           "states that change places",
+                           "local buffer",
+                           "splittable",
+                           "not vectorised",
+                           "loop of 1 axes",
+                           "loop of 1 axes, vectorised",
+                           "loop of 2 axes, vectorised, reducing",
+                           "loop of 3 axes, vectorised",
+                           "loop of 1 axes, down",
+                           "loop of 1 axes, down, carrying",
+                           "loop of 1 axes, carrying, reducing",
+                           "loop of 2 axes, carrying",
+                           "loop of 2 axes, reducing",
+                           "loop of 3 axes, reducing"})
     want(what);
   return text;
 }

@@ -295,6 +295,19 @@ INLINE V square_root(V x) {
   EACH_LANE result[l] = square_root(element_of<V>(x[l]));
   return result;
 }
+// clang sees the vector in that; g++ is told.
+#if defined(__SSE2__) && !defined(__clang__)
+INLINE f32x4 square_root(f32x4 x) { return __builtin_ia32_sqrtps(x); }
+INLINE f64x2 square_root(f64x2 x) { return __builtin_ia32_sqrtpd(x); }
+#if defined(__AVX__)
+INLINE f32x8 square_root(f32x8 x) { return __builtin_ia32_sqrtps256(x); }
+INLINE f64x4 square_root(f64x4 x) { return __builtin_ia32_sqrtpd256(x); }
+#endif
+#if defined(__AVX512F__)
+INLINE f32x16 square_root(f32x16 x) { return __builtin_ia32_sqrtps512_mask(x, x, -1, 4); }
+INLINE f64x8 square_root(f64x8 x) { return __builtin_ia32_sqrtpd512_mask(x, x, -1, 4); }
+#endif
+#endif
 
 // Integers: the floor of a/b and what is left; 0 and a where b is 0.
 template <class V>

@@ -122,18 +122,28 @@ void KernelPrinter::store_vector(const nest::Store& store) {
 
 void KernelPrinter::place(const nest::Check& check) {
   const std::string number = std::to_string(first_failure_ + check.failure + 1);
+  if (values_.lanes() == 1) {
+    out_.line("if (!" + values_.number(check.ok) + ") fail(record, " + number + ", " +
+              values_.number(check.offending) + ");");
+    return;
+  }
+  // One position after the other, an earlier lane would have failed first.
+  const auto fail_in = [&](const std::string& lane) {
+    out_.line("record->failure = " + number + ";");
+    out_.line("record->value = " + values_.lane(check.offending, lane) + ";");
+    out_.line("first_failed = " + lane + ";");
+  };
   if (!values_.is_vector(check.ok)) {
-    const std::string offending = values_.is_vector(check.offending)
-                                      ? values_.lane(check.offending, "0")
-                                      : values_.number(check.offending);
-    out_.line("if (!" + values_.number(check.ok) + ") fail(record, " + number + ", " + offending +
-              ");");
+    out_.open("if (!" + values_.number(check.ok) + " && first_failed > 0)");
+    fail_in("0");
+    out_.close();
     return;
   }
   out_.open("if (!all(" + values_.mask(check.ok, values_.mask_bytes(check.ok)) + "))");
-  out_.open("for (int l = 0; l < " + std::to_string(values_.lanes()) + "; ++l)");
-  out_.line("if (!(" + values_.lane(check.ok, "l") + ")) fail(record, " + number + ", " +
-            values_.lane(check.offending, "l") + ");");
+  out_.open("for (int l = 0; l < first_failed; ++l)");
+  out_.open("if (!(" + values_.lane(check.ok, "l") + "))");
+  fail_in("l");
+  out_.close();
   out_.close();
   out_.close();
 }

@@ -22,6 +22,14 @@ std::int64_t weight(const nest::Block& block) {
   return sum;
 }
 
+bool has_checks(const nest::Block& block) {
+  return std::any_of(block.begin(), block.end(), [](const nest::Statement& statement) {
+    const Loop* loop = std::get_if<Loop>(&statement.is);
+    return loop != nullptr ? has_checks(loop->body)
+                           : std::holds_alternative<nest::Check>(statement.is);
+  });
+}
+
 }  // namespace
 
 void KernelPrinter::place(const Loop& loop) {
@@ -128,6 +136,8 @@ void KernelPrinter::vector_loop(const Loop& loop, int lanes) {
     open_positions(axis, "0", std::to_string(whole), lanes);
   }
   values_.set_lanes(lanes);
+  if (has_checks(loop.body))
+    out_.line("int first_failed = record->failure != 0 ? 0 : " + std::to_string(lanes) + ";");
   block(loop.body);
   reductions.add();
   values_.set_lanes(1);

@@ -283,7 +283,7 @@ class Preparation {
     for (const nest::Statement& statement : loop.body)
       std::visit([&](const auto& is) { emit(is); }, statement.is);
     --open_loops_;
-    carry(loop);
+    // Terms are those of this iteration, also where they are states.
     for (std::uint32_t i = 0; i < loop.reductions.size(); ++i) {
       const Value term = loop.reductions[i].term;
       push({.kind = Kind::add_terms,
@@ -291,6 +291,7 @@ class Preparation {
             .target = first + i,
             .a = operand(term)});
     }
+    carry(loop);
     for (std::size_t i = begins.size(); i-- > 0;) end(loop, loop.axes[i], begins[i]);
     for (std::uint32_t i = 0; i < loop.reductions.size(); ++i) {
       const Value result = loop.reductions[i].result;

@@ -1,58 +1,32 @@
-// backends/cpu/jit/native_code.cc -- emit, compile, load
+// backends/cpu/jit/native_code.cc -- emit, find or compile, load
 #include <hom/backends/cpu/jit/native_code.h>
 
-#include <dlfcn.h>
-
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <sstream>
 #include <thread>
 
+#include <hom/backends/cpu/jit/code_cache.h>
 #include <hom/backends/cpu/jit/emit_cpp.h>
-#include <hom/backends/cpu/jit/native_functions.h>
+#include <hom/backends/cpu/jit/native_library.h>
 #include <hom/backends/cpu/jit/system_compiler.h>
 #include <hom/core/error.h>
 
 namespace hom::cpu {
 namespace {
 
-using KernelFunction = void (*)(std::byte* const* arguments, std::int64_t low, std::int64_t high,
-                                FailureRecord* record);
+/// Code of so many plans stays in memory without being used.
+constexpr std::size_t most_libraries = 64;
 
-/// A loaded shared object.
-class Library {
+NativeLibraries& libraries() {
+  static NativeLibraries instance(most_libraries);
+  return instance;
+}
+
+class NativeLibraryCode final : public Code {
  public:
-  /// Throws `Error` where it cannot be loaded.
-  explicit Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_LOCAL | RTLD_NOW)) {
-    if (handle_ == nullptr) throw Error(std::string("compiled code can't be loaded: ") + dlerror());
-    const auto set_functions =
-        reinterpret_cast<void (*)(void* const*)>(symbol("hom_set_functions"));
-    set_functions(native_functions());
-    kernels_ = reinterpret_cast<const KernelFunction*>(symbol("hom_kernels"));
-    plan_ = reinterpret_cast<PlanFunction>(symbol("hom_plan"));
-  }
-  ~Library() { dlclose(handle_); }
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-
-  KernelFunction kernel(std::size_t number) const { return kernels_[number]; }
-  PlanFunction plan() const { return plan_; }
-
- private:
-  void* symbol(const char* name) {
-    void* address = dlsym(handle_, name);
-    if (address == nullptr) {
-      dlclose(handle_);
-      throw Error(std::string("compiled code has no ") + name);
-    }
-    return address;
-  }
-
-  void* handle_;
-  const KernelFunction* kernels_ = nullptr;
-  PlanFunction plan_ = nullptr;
-};
-
-class LibraryCode final : public Code {
- public:
-  LibraryCode(std::shared_ptr<const Library> library, std::string description, CppPlan text)
+  NativeLibraryCode(NativeLibraries::Library library, std::string description, CppPlan text)
       : library_(std::move(library)),
         description_(std::move(description)),
         text_(std::move(text)) {}
@@ -68,10 +42,37 @@ class LibraryCode final : public Code {
   }
 
  private:
-  std::shared_ptr<const Library> library_;
+  NativeLibraries::Library library_;
   std::string description_;
   CppPlan text_;
 };
+
+/// Everything that the shared object depends on.
+std::string key_of(const SystemCompiler& compiler, const Target& target,
+                   const std::vector<std::string>& units) {
+  std::string key = "hom native code 1\n" + compiler.identity + "\n";
+  for (const std::string& flag : emission_flags()) key += flag + " ";
+  for (const std::string& flag : target.flags) key += flag + " ";
+  for (const std::string& unit : units) key += "\n" + std::to_string(unit.size()) + "\n" + unit;
+  return key;
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+/// Nothing where the file went away, or may not be loaded from there.
+NativeLibraries::Library load(const std::optional<std::string>& path) {
+  if (!path) return nullptr;
+  try {
+    return std::make_shared<const NativeLibrary>(*path);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
 
 }  // namespace
 
@@ -82,16 +83,32 @@ NativeCode native_code(const nest::Plan& plan, const Target& target) {
   CppPlan text = emit_cpp(plan, target.vector_bytes);
   const std::vector<std::string> units = translation_units(
       text, target.vector_bytes, std::max(1u, std::thread::hardware_concurrency()));
-  try {
+  const std::string key = key_of(*compiler, target, units);
+
+  const auto make = [&]() -> NativeLibraries::Library {
+    const CodeCache cache = CodeCache::of_environment();
+    if (auto library = load(cache.find(key))) {
+      result.source = NativeCode::Source::disk;
+      return library;
+    }
     const TemporaryDirectory directory;
-    auto library = std::make_shared<const Library>(
-        compile_shared_object(*compiler, units, target.flags, directory));
-    result.code = std::make_shared<LibraryCode>(
+    const std::string object = compile_shared_object(*compiler, units, target.flags, directory);
+    if (auto library = load(cache.keep(key, bytes_of(object)))) return library;
+    // The file may go once it is loaded.
+    return std::make_shared<const NativeLibrary>(object);
+  };
+  try {
+    bool was_there = false;
+    auto library = libraries().find_or_make(key, make, was_there);
+    if (was_there) result.source = NativeCode::Source::memory;
+    result.code = std::make_shared<NativeLibraryCode>(
         std::move(library), compiler->name + ", " + target.name, std::move(text));
   } catch (const Error& error) {
     result.why_not = error.what();
   }
   return result;
 }
+
+void forget_native_code() { libraries().clear(); }
 
 }  // namespace hom::cpu

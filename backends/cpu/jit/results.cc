@@ -9,7 +9,8 @@ namespace {
 
 /// Whether `owners` is all there are. Another thread may have dropped its share just now: its reads
 /// come before our writes.
-bool is_owned_by(const std::shared_ptr<const Array>& array, long owners) {
+template <class A>
+bool is_owned_by(const std::shared_ptr<A>& array, long owners) {
   if (array.use_count() != owners || array->buffer.use_count() != 1) return false;
   std::atomic_thread_fence(std::memory_order_acquire);
   return true;

@@ -197,7 +197,7 @@ TemporaryDirectory::~TemporaryDirectory() {
 
 const std::vector<std::string>& emission_flags() {
   static const std::vector<std::string> flags{
-      "-std=c++17", "-O2", "-fPIC", "-w", "-Wno-psabi",
+      "-std=c++17", "-O1", "-fPIC", "-w", "-Wno-psabi",
       // One arithmetic: what is written is computed, and integers wrap.
       "-ffp-contract=off", "-fwrapv",
       // Nobody reads errno or floating-point exception flags.

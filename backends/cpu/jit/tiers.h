@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include <hom/backends/cpu/compile.h>
+#include <hom/backends/cpu/compile_options.h>
 #include <hom/backends/cpu/jit/code.h>
 
 namespace hom::cpu {

@@ -131,11 +131,13 @@ class ContractionRoutine final : public nest::Routine {
              reinterpret_cast<T*>(result), scratch, low, high);
   }
   std::int64_t panel() const override {
-    // A quarter of a small second-level cache, and so many rows that what is arranged for each
-    // panel, k·n elements, is little beside its m·k·n multiplications.
-    constexpr std::int64_t panel_bytes = 128 << 10, fewest = 64;
-    const std::int64_t rows = panel_bytes / std::max<std::int64_t>(axes_.n * size, 1);
-    return std::max(rows / fewest * fewest, fewest);
+    // By measurement on results of up to 1024² (tests/benchmarks/contractions.cc): panels cost the
+    // product nothing while b stays in the second-level cache, else about 2 % from this height on,
+    // since parts of b are copied anew for each.
+    constexpr std::int64_t panel_bytes = 128 << 10, unit = 48;
+    const bool b_is_large = axes_.k * axes_.n * size > (320 << 10);
+    const std::int64_t rows = panel_bytes / std::max<std::int64_t>(axes_.n * size, 1) / unit * unit;
+    return std::max(rows, b_is_large ? 4 * unit : unit);
   }
 
   std::string describe() const override {

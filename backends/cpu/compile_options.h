@@ -1,0 +1,32 @@
+// backends/cpu/compile_options.h -- how functions are compiled
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace hom {
+
+/// What runs the loops of compiled functions.
+enum class Tier : std::uint8_t {
+  /// Native code; where there is no compiler, the interpreter, with one line of notice on stderr.
+  automatic,
+  /// Native code, or an error that says what is missing.
+  native,
+  /// Needs no compiler, and starts at once.
+  interpreter,
+};
+
+struct CompileOptions {
+  /// For errors, hints and pictures.
+  std::string name = {};
+  /// Whether floating-point sums and products may be reordered where that is faster; results may
+  /// then differ from eager ones in their last digits.
+  bool reassociate = false;
+  Tier tier = Tier::automatic;
+  /// How many signatures a compiled function keeps, at least 1; the one that was called least
+  /// recently goes first.
+  std::size_t cache = 32;
+};
+
+}  // namespace hom
