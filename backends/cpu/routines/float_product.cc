@@ -172,7 +172,7 @@ template <class T>
 std::unique_ptr<const FloatProduct<T>> product_by(Library library, const MatrixView<T>& a,
                                                   const MatrixView<T>& b) {
   if (library == Library::hom) {
-    const std::optional<FmaGemm<T>> gemm = fma_gemm<T>();
+    const std::optional<FmaGemm<T>> gemm = fma_gemm<T>(b.columns);
     return gemm ? std::make_unique<ByHom<T>>(*gemm, a, b) : nullptr;
   }
   if (library == Library::eigen) return std::make_unique<ByEigen<T>>(a, b);

@@ -30,11 +30,13 @@ FmaGemm<T> fma_gemm_avx2();
 template <class T>
 FmaGemm<T> fma_gemm_avx512();
 
-/// For this processor, if it has fused multiply-adds.
+/// For this processor, if it has fused multiply-adds, and results of n columns: vectors that would
+/// be half empty may as well be half as long.
 template <class T>
-std::optional<FmaGemm<T>> fma_gemm() {
+std::optional<FmaGemm<T>> fma_gemm(std::int64_t n) {
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return std::nullopt;
-  return __builtin_cpu_supports("avx512f") ? fma_gemm_avx512<T>() : fma_gemm_avx2<T>();
+  const bool is_wide = n > 32 / static_cast<std::int64_t>(sizeof(T));
+  return is_wide && __builtin_cpu_supports("avx512f") ? fma_gemm_avx512<T>() : fma_gemm_avx2<T>();
 }
 
 }  // namespace hom::cpu

@@ -1,9 +1,19 @@
 // backends/cpu/routines/fma_gemm_avx512.cc -- products for processors with AVX-512
 //
-// Compiled for them by the flags in BUILD.
+// Compiled for them by the flags in BUILD, or, without those, from the pragma on. What others share
+// comes before it: that must run on every processor.
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <utility>
 
 #include <immintrin.h>
+
+#include <hom/backends/cpu/routines/fma_gemm.h>
+
+#ifndef __AVX512F__
+#pragma GCC target("avx512f,avx2,fma")
+#endif
 
 namespace hom::cpu {
 namespace {
