@@ -105,8 +105,9 @@ class CompileCache {
   const CompileOptions& options() const { return options_; }
 
  private:
-  /// After so many compilations one line on stderr says what keeps changing.
-  static constexpr std::size_t thrashing = 12;
+  /// After so many compilations, or when the cache overflows, one line on stderr says what keeps
+  /// changing.
+  static constexpr std::size_t thrashing = 16;
 
   EntryPtr find_locked(const CallSignature& signature);
   void hint(const Entry& before, const Entry& now) const;
