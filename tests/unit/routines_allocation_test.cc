@@ -94,6 +94,26 @@ TEST(RoutinesAllocation, contractions_allocate_nothing) {
   });
 }
 
+TEST(RoutinesAllocation, convolutions_allocate_nothing) {
+  Random random(2);
+  for_each_dtype(numbers, [&]<class T>() {
+    if constexpr (!std::same_as<T, bool>) {
+      for (const std::int64_t groups : {1, 2, 6}) {
+        const Attributes attributes{
+            {"stride", {Shape{2, 1}}},       {"low", {Shape{1, 1}}},
+            {"high", {Shape{1, 1}}},         {"lhs_dilation", {Shape{1, 2}}},
+            {"rhs_dilation", {Shape{1, 1}}}, {"groups", {groups}}};
+        const Tensor x = row_major(random_tensor<T>(random, {2, 30, 20, 6}, tame_element<T>));
+        const Tensor kernel =
+            row_major(random_tensor<T>(random, {3, 3, 6 / groups, 6}, tame_element<T>));
+        const Prepared prepared("conv_general", attributes, {x, kernel});
+        EXPECT_EQ(allocated(prepared).first, 0)
+            << prepared.routine().describe() << " " << to_string(x.type()) << ", groups " << groups;
+      }
+    }
+  });
+}
+
 TEST(RoutinesAllocation, kernels_reuse_the_memory_of_their_arrays) {
   const Tensor x = tensor(std::vector<double>(200 * 200, 1.0), Shape{200, 200}) + 500.0 * eye(200);
   // The result alone has 320 kB; what is left are small lists and the kernel's own vectors.

@@ -7,68 +7,12 @@
 #include <optional>
 #include <type_traits>
 
-#include <hom/backends/cpu/eigen_product.h>
-#include <hom/backends/cpu/elementwise.h>
 #include <hom/backends/cpu/loops.h>
-#include <hom/backends/cpu/routines/eigen_gemm.h>
-#include <hom/backends/cpu/routines/float_product.h>
 #include <hom/backends/cpu/routines/product_axes.h>
+#include <hom/backends/cpu/routines/product_kinds.h>
 
 namespace hom::cpu {
 namespace {
-
-/// 16-bit floats, widened, as the eager executor computes them.
-class WidenedProduct {
- public:
-  WidenedProduct(const MatrixView<float>&, const MatrixView<float>&) {}
-  void multiply(const MatrixView<float>& a, const MatrixView<float>& b, float* c,
-                std::byte*) const {
-    a.columns == 1 ? multiply_outer(a, b, c) : hom::cpu::multiply(a, b, c);
-  }
-  std::int64_t scratch_bytes() const { return 0; }
-  std::string name() const { return "Hom in order"; }
-};
-
-/// Integers wrap, in any order: by Eigen, or by rows where those are faster (eigen_product.h).
-template <class T>
-class IntegerProduct {
- public:
-  IntegerProduct(const MatrixView<T>& a, const MatrixView<T>& b)
-      : gemm_(eigen_gemm_sse2<T>()),
-        blocks_(gemm_.blocks(a.rows, a.columns, b.columns)),
-        is_for_eigen_(a.columns >= 8 && a.rows * a.columns * b.columns >= 4096 &&
-                      (sizeof(T) == 8 || b.columns < 16 || b.column_stride != 1)) {}
-  void multiply(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::byte* scratch) const {
-    is_for_eigen_ ? gemm_.multiply(a, b, c, blocks_, scratch) : multiply_integers(a, b, c);
-  }
-  std::int64_t scratch_bytes() const { return is_for_eigen_ ? eigen_scratch_bytes<T>(blocks_) : 0; }
-  std::string name() const { return is_for_eigen_ ? "Eigen" : "Hom"; }
-
- private:
-  EigenGemm<T> gemm_;
-  EigenBlocks blocks_;
-  bool is_for_eigen_;
-};
-
-template <class T>
-class FastestProduct {
- public:
-  FastestProduct(const MatrixView<T>& a, const MatrixView<T>& b)
-      : product_(float_product<T>(a, b)) {}
-  void multiply(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::byte* scratch) const {
-    product_->multiply(a, b, c, scratch);
-  }
-  std::int64_t scratch_bytes() const { return product_->scratch_bytes(); }
-  std::string name() const { return product_->name(); }
-
- private:
-  std::unique_ptr<const FloatProduct<T>> product_;
-};
-
-template <class T, class Stored>
-using ProductOf = std::conditional_t<
-    scalar::Integer<T>, IntegerProduct<T>,
-    std::conditional_t<std::is_same_v<T, Stored>, FastestProduct<T>, WidenedProduct>>;
 
 std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -210,39 +154,14 @@ class ContractionRoutine final : public nest::Routine {
   std::int64_t product_scratch_ = 0, a_scratch_ = 0, b_scratch_ = 0, result_scratch_ = 0;
 };
 
-template <class T, class Stored>
-std::shared_ptr<const nest::Routine> made(const Invocation& step,
-                                          std::span<const nest::Layout> operands) {
-  return std::make_shared<ContractionRoutine<T, Stored>>(step, operands[0], operands[1]);
-}
-
 }  // namespace
 
 std::shared_ptr<const nest::Routine> contraction_routine(const Invocation& step,
                                                          std::span<const nest::Layout> operands) {
-  switch (operands[0].type.dtype.id) {
-    case Dtype::Id::i8:
-    case Dtype::Id::u8:
-      return made<std::uint8_t, std::uint8_t>(step, operands);
-    case Dtype::Id::i32:
-    case Dtype::Id::u32:
-      return made<std::uint32_t, std::uint32_t>(step, operands);
-    case Dtype::Id::i64:
-    case Dtype::Id::u64:
-      return made<std::uint64_t, std::uint64_t>(step, operands);
-    case Dtype::Id::f16:
-      return made<float, float16>(step, operands);
-    case Dtype::Id::bf16:
-      return made<float, bfloat16>(step, operands);
-    case Dtype::Id::f32:
-      return made<float, float>(step, operands);
-    case Dtype::Id::f64:
-      return made<double, double>(step, operands);
-    case Dtype::Id::boolean:
-      break;
-  }
-  fail(Complaint{"dot_general: no CPU kernel for bool", "convert to an integer dtype first"},
-       step.at);
+  return visit_products(operands[0].type.dtype, step, [&]<class T, class Stored>() {
+    return std::shared_ptr<const nest::Routine>(
+        std::make_shared<ContractionRoutine<T, Stored>>(step, operands[0], operands[1]));
+  });
 }
 
 }  // namespace hom::cpu

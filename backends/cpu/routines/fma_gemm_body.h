@@ -57,7 +57,7 @@ void add_terms(const Tile<T>& tile) {
   for (int i = 0; i < rows; ++i) {
     for (int v = 0; v < vectors; ++v) sum[i][v] = S::zero();
   }
-  const auto load = [&tile](const T* from, int v) {
+  const auto load = [&](const T* from, int v) {
     if constexpr (is_masked) {
       if (v + 1 == vectors) return S::load(from + v * S::width, tile.mask);
     }
