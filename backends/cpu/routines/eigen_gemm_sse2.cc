@@ -2,3 +2,9 @@
 #define Eigen HomEigenSse2
 #define HOM_EIGEN_GEMM eigen_gemm_sse2
 #include <hom/backends/cpu/routines/eigen_gemm_body.h>
+
+namespace hom::cpu {
+template EigenGemm<std::uint8_t> eigen_gemm_sse2();
+template EigenGemm<std::uint32_t> eigen_gemm_sse2();
+template EigenGemm<std::uint64_t> eigen_gemm_sse2();
+}  // namespace hom::cpu
