@@ -219,4 +219,9 @@ Compiled<F> compile(F f, CompileOptions options = {}, const Location& at = Locat
   return {std::move(f), std::move(options), at};
 }
 
+/// A program that is there already, for its one signature: `compile_program`.
+inline CompiledProgram compile(Program program, const CompileOptions& options = {}) {
+  return compile_program(std::move(program), options);
+}
+
 }  // namespace hom

@@ -271,8 +271,7 @@ TEST_P(Compile, a_whole_training_step) {
 }
 
 TEST_P(Compile, programs_refuse_other_inputs) {
-  const CompiledProgram f =
-      compile_program(program([](Tensor x) { return x + 1.0; }, f64[{3}]), options());
+  const CompiledProgram f = compile(program([](Tensor x) { return x + 1.0; }, f64[{3}]), options());
   EXPECT_TRUE(array_equal(f({ones({3})})[0], full({3}, 2.0)));
   EXPECT_THROW(f({ones({4})}), Error);
   EXPECT_THROW(f({ones({3}, f32)}), Error);
