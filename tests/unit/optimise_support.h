@@ -7,6 +7,9 @@
 // returned, unless that says `return a, b`.
 #pragma once
 
+#include <cmath>
+#include <limits>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -14,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include <hom/backends/optimise/optimise.h>
+#include <hom/core/executor.h>
 #include <hom/core/text.h>
 
 namespace hom {
@@ -121,7 +125,79 @@ inline Program program_of(const std::string& type, const std::string& inputs,
                        "  return " + returned + "\n}\n");
 }
 
-/// The pass makes the one of the other. `programs_after` where they differ from those before.
+/// A tensor of random elements: `wild` ones include NaN, infinities, zeros of both signs and the
+/// ends of the integers, the others are between ½ and 2.
+inline Tensor random_elements(const TensorType& type, bool wild, std::mt19937& random) {
+  const auto below = [&](std::size_t n) {
+    return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
+  };
+  const auto array = Array::allocate(type);
+  visit(type.dtype, [&]<class T>() {
+    for (std::int64_t i = 0; i < type.size(); ++i) {
+      T& element = array->data<T>()[i];
+      if constexpr (std::same_as<T, bool>) {
+        element = below(2) == 1;
+      } else if constexpr (dtype_of<T>().is_float()) {
+        constexpr double special[] = {0.0,    -0.0, 1,        -1,        0.5, 2,
+                                      1e-310, 3e38, INFINITY, -INFINITY, NAN};
+        const double real = std::uniform_real_distribution<double>(0.5, 2)(random);
+        element = convert_element<T>(!wild           ? real
+                                     : below(3) == 0 ? special[below(std::size(special))]
+                                                     : 3 * real - 4);
+      } else {
+        constexpr T special[] = {T{0}, T{1}, static_cast<T>(-1), std::numeric_limits<T>::min(),
+                                 std::numeric_limits<T>::max()};
+        // Small ones, so that they are positions too.
+        element = below(3) == 0 && wild ? special[below(std::size(special))]
+                                        : static_cast<T>(below(wild ? 9 : 3));
+      }
+    }
+  });
+  return Tensor(std::shared_ptr<const Array>(array));
+}
+
+/// Both give the same bits, whatever the inputs are, wherever `before` does not raise; or, where
+/// roundings may differ, nearly the same for tame inputs.
+inline void expect_same_results(const Program& before, const Program& after, bool exact) {
+  // A loop may count as far as an input says.
+  bool wild = exact;
+  for (std::size_t i = 0; i < before.step_count(); ++i)
+    wild = wild && before.step(i).primitive.name != "while";
+  std::mt19937 random(1);
+  for (int n = 0; n < 60; ++n) {
+    std::vector<Tensor> inputs;
+    for (const TensorType& type : before.input_types())
+      inputs.push_back(random_elements(type, wild, random));
+    std::vector<Tensor> want;
+    try {
+      want = evaluate(before, inputs);
+    } catch (const Error&) {
+      continue;
+    }
+    const std::vector<Tensor> got = evaluate(after, inputs);
+    for (std::size_t k = 0; k < want.size(); ++k) {
+      if (!exact && want[k].dtype().is_float()) {
+        const std::vector<double> x = got[k].to_vector();
+        const std::vector<double> y = want[k].to_vector();
+        for (std::size_t i = 0; i < y.size(); ++i)
+          ASSERT_NEAR(x[i], y[i], 2e-5 * std::max(1.0, std::abs(y[i]))) << to_text(after);
+        continue;
+      }
+      ASSERT_TRUE(array_equal(got[k], want[k], /*nan_equal=*/true))
+          << got[k] << " is not " << want[k];
+      if (!want[k].dtype().is_float()) continue;
+      // Zeros are equal; their signs are not.
+      const std::vector<double> x = got[k].to_vector();
+      const std::vector<double> y = want[k].to_vector();
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        const bool same_sign = std::signbit(x[i]) == std::signbit(y[i]);
+        ASSERT_TRUE(y[i] != 0 || same_sign) << got[k] << " is not " << want[k];
+      }
+    }
+  }
+}
+
+/// The pass makes the one of the other, and both compute the same.
 inline void expect_pass(const std::string& pass, const Program& before, const Program& after,
                         const OptimiseOptions& options = {}) {
   const Program got = pass_named(pass).run(before, options);
@@ -129,6 +205,7 @@ inline void expect_pass(const std::string& pass, const Program& before, const Pr
                             << to_text(before) << "to\n"
                             << to_text(got) << "and not\n"
                             << to_text(after);
+  expect_same_results(before, after, !options.reassociate);
 }
 
 inline void expect_rule(const std::string& pass, const std::string& type, const std::string& inputs,
