@@ -148,7 +148,8 @@ TEST(RoutinesKernel, a_kernel_of_the_users_runs_and_may_keep_its_operand) {
     list.push_back(x[0] + x[0]);
     return list;
   });
-  const auto routine = Steps{{.name = "doubled"}}.routine();
+  const Steps doubled{{.name = "doubled"}};
+  const auto routine = doubled.routine();
   EXPECT_EQ(routine->describe(), "doubled");
   {
     const std::vector<double> x{1, 2, 3};
@@ -170,9 +171,9 @@ TEST(RoutinesKernel, a_kernel_may_return_its_operand_or_a_view) {
     list.push_back(x[0](Range{.step = -1}));
     return list;
   });
-  EXPECT_EQ(run_on(*Steps{{.name = "same"}}.routine(), {1, 2, 3}), (std::vector<double>{1, 2, 3}));
-  EXPECT_EQ(run_on(*Steps{{.name = "backwards"}}.routine(), {1, 2, 3}),
-            (std::vector<double>{3, 2, 1}));
+  const Steps same{{.name = "same"}}, backwards{{.name = "backwards"}};
+  EXPECT_EQ(run_on(*same.routine(), {1, 2, 3}), (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(run_on(*backwards.routine(), {1, 2, 3}), (std::vector<double>{3, 2, 1}));
 }
 
 TEST(RoutinesKernel, results_of_other_types_are_refused) {
@@ -182,8 +183,9 @@ TEST(RoutinesKernel, results_of_other_types_are_refused) {
     list.push_back(sum(x[0]));
     return list;
   });
+  const Steps wrong{{.name = "wrong"}};
   try {
-    run_on(*Steps{{.name = "wrong"}}.routine(), {1, 2, 3});
+    run_on(*wrong.routine(), {1, 2, 3});
     FAIL();
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("wrong: its CPU kernel gives (f64[])"),
