@@ -61,4 +61,4 @@ struct Simd<double> {
 }  // namespace hom::cpu
 
 #define HOM_FMA_GEMM fma_gemm_avx512
-#include <hom/backends/cpu/routines/fma_gemm_body.h>
+#include <hom/backends/cpu/routines/fma_gemm_body.inc>
