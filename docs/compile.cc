@@ -57,7 +57,7 @@ void of_options() {
 void of_explaining() {
   auto f = compile([](Tensor x, Tensor w) { return softmax(matmul(x, w), 1); });
   const Explanation e = explain(f, f64[{32, 64}], f64[{64, 10}]);
-  for (const ExplainedStep& s : e.steps) std::cout << s.name << ": " << s.flops << " FLOP\n";
+  for (const ExplainedStep& s : e.steps) std::cout << s.flops << " FLOP, " << s.bytes << " bytes\n";
   std::cout << (e.memory.arena_bytes <= e.memory.temporary_bytes) << ": temporaries share memory\n";
   std::cout << fallbacks(f, f64[{32, 64}], f64[{64, 10}]).size() << " fallbacks\n";
 }
