@@ -189,8 +189,7 @@ class Compiled {
   }
 
   template <class... Args>
-  detail::CompileCache::EntryPtr entry_of(detail::CallSignature& signature,
-                                          const Args&... args) const {
+  auto entry_of(detail::CallSignature& signature, const Args&... args) const {
     using Output = decltype(detail::tensors_in(f_(detail::tensors_in(args)...)));
     // Types stand for tensors, so both are one signature.
     signature.add(reinterpret_cast<std::uintptr_t>(&detail::signature_of<TensorsOf<Args>...>));

@@ -1,6 +1,6 @@
-// tests/errors/compile/compiled_static_member_without_equality.cc -- a member that cannot tell
-// programs apart expect: hom: a member that is neither a tensor nor a product of tensors decides
-// which program
+// tests/errors/compile/compiled_static_member_without_equality.cc -- a member that decides nothing
+//
+// expect: hom: a member that is neither a tensor nor a product of tensors decides which program
 #include "tests/errors/fails.h"
 
 struct Opaque {

@@ -1,6 +1,7 @@
-// tests/errors/run/compiled_gather_out_of_range.cc -- an index beyond the last element, in a
-// compiled function expect: gather: index 7 is out of range on axis 0 of f64[3] expect: in
-// `look_up`
+// tests/errors/run/compiled_gather_out_of_range.cc -- an index beyond the end, compiled
+//
+// expect: gather: index 7 is out of range on axis 0 of f64[3]
+// expect: in `look_up`
 #include "tests/errors/fails.h"
 
 MISTAKE(compiled_gather_out_of_range) {

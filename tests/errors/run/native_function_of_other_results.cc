@@ -1,5 +1,6 @@
-// tests/errors/run/native_function_of_other_results.cc -- a signature that the function does not
-// have expect: native: the function gives (f64[2]), its signature says (f64[])
+// tests/errors/run/native_function_of_other_results.cc -- a signature of another function
+//
+// expect: native: the function gives (f64[2]), its signature says (f64[])
 #include "tests/errors/fails.h"
 
 MISTAKE(native_function_of_other_results) {
