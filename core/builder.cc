@@ -28,7 +28,7 @@ bool is_captured(const Primitive& primitive) { return primitive.name == "capture
 
 }  // namespace
 
-Builder::Builder() {
+Builder::Builder(Zeros zeros) : zeros_(zeros) {
   program_.attributes_.emplace_back();
   program_.scopes_.emplace_back();
   index_.assign(64, vacant);

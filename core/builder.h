@@ -16,7 +16,14 @@ namespace hom {
 /// A program under construction. Appending is O(1) in the number of steps so far.
 class Builder {
  public:
-  Builder();
+  enum class Zeros : std::uint8_t {
+    /// `scale` by a literal zero is +0, whatever the sign of the other factor: what is not wanted
+    /// of a derivative disappears as it is recorded.
+    unsigned_in_scale,
+    /// Every rule keeps every bit: for programs that are changed after they were recorded.
+    exact,
+  };
+  explicit Builder(Zeros zeros = Zeros::unsigned_in_scale);
 
   Slot add_input(const TensorType& type, std::string name);
   /// Inputs with the types and names of those of `program`.
@@ -55,6 +62,7 @@ class Builder {
   /// Whether `slot` is a literal equal to `value` in every element (0 is not −0).
   bool is_literal(Slot slot, double value) const;
 
+  Zeros zeros() const { return zeros_; }
   /// Steps appended so far, those removed later included.
   std::size_t steps_built() const { return program_.steps_.size(); }
   std::size_t slot_count() const { return program_.slot_count(); }
@@ -96,6 +104,7 @@ class Builder {
   void index_step(std::uint32_t step);
 
   Program program_;
+  Zeros zeros_;
   // Open-addressing index of steps by hash of (primitive, attributes, operands).
   std::vector<std::uint32_t> index_;
   std::vector<std::size_t> step_hashes_;

@@ -51,6 +51,7 @@ def hom_library(name, srcs = [], hdrs = [], internal_hdrs = [], deps = [], copts
             include_prefix = _include_prefix(),
             # tools/install leaves out the headers of targets with this tag.
             tags = ["internal_headers"],
+            testonly = kwargs.get("testonly", None),
             visibility = kwargs.get("visibility", None),
             deps = deps,
         )

@@ -101,8 +101,10 @@ class CallFrameScope {
   std::unique_ptr<CallFrame> frame_;
 };
 
+/// Deduced results, here and below, make compilers instantiate at the call, so that the assertion
+/// names the user's line.
 template <class T>
-void sign_static(CallSignature& to, const T& value) {
+auto sign_static(CallSignature& to, const T& value) {
   constexpr bool is_word =
       (std::is_arithmetic_v<T> || std::is_enum_v<T>) && sizeof(T) <= sizeof(std::uint64_t);
   if constexpr (is_word) {
@@ -123,7 +125,7 @@ void sign_static(CallSignature& to, const T& value) {
 
 /// Adds an argument to the signature.
 template <class T>
-void sign(CallSignature& to, const T& value, const Location& at) {
+auto sign(CallSignature& to, const T& value, const Location& at) {
   if constexpr (std::same_as<T, Tensor>) {
     if (value.is_empty()) {
       to.add(UINT64_MAX);

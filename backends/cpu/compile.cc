@@ -154,7 +154,8 @@ CompileCache::EntryPtr CompileCache::compile(const CallSignature& signature,
             compile_program(std::move(captured.program), options_), std::move(captured.skeleton)});
   const std::scoped_lock lock(mutex_);
   ++compilations_;
-  if (!entries_.empty() && compilations_ >= thrashing && !has_hinted_) {
+  if (!entries_.empty() && compilations_ >= std::min(thrashing, options_.cache + 1) &&
+      !has_hinted_) {
     has_hinted_ = true;
     hint(*entries_.front(), *entry);
   }

@@ -105,8 +105,9 @@ class CompileCache {
   const CompileOptions& options() const { return options_; }
 
  private:
-  /// After so many compilations one line on stderr says what keeps changing.
-  static constexpr std::size_t thrashing = 12;
+  /// After so many compilations, or when the cache overflows, one line on stderr says what keeps
+  /// changing.
+  static constexpr std::size_t thrashing = 16;
 
   EntryPtr find_locked(const CallSignature& signature);
   void hint(const Entry& before, const Entry& now) const;
@@ -144,7 +145,13 @@ class Compiled {
   /// its symbols, it is just f, recorded as one `call` step.
   template <class... Args>
   auto operator()(Args&&... args) const {
-    if constexpr (detail::is_capturable<F, std::remove_cvref_t<Args>...>()) {
+    constexpr bool has_values = !(std::same_as<std::remove_cvref_t<Args>, TensorType> || ...);
+    static_assert(
+        has_values,
+        "hom: a compiled function is called with tensors; prepare(types...) takes types.");
+    if constexpr (!has_values) {
+      return;
+    } else if constexpr (detail::is_capturable<F, std::remove_cvref_t<Args>...>()) {
       using Output = decltype(detail::tensors_in(f_(detail::tensors_in(args)...)));
       if (Capture::current() || (detail::has_symbol(args) || ...))
         return Output(named(name(), std::cref(f_), at_)(args...));
@@ -182,8 +189,7 @@ class Compiled {
   }
 
   template <class... Args>
-  detail::CompileCache::EntryPtr entry_of(detail::CallSignature& signature,
-                                          const Args&... args) const {
+  auto entry_of(detail::CallSignature& signature, const Args&... args) const {
     using Output = decltype(detail::tensors_in(f_(detail::tensors_in(args)...)));
     // Types stand for tensors, so both are one signature.
     signature.add(reinterpret_cast<std::uintptr_t>(&detail::signature_of<TensorsOf<Args>...>));
@@ -210,6 +216,11 @@ template <class F>
   requires(!std::derived_from<F, Program>)
 Compiled<F> compile(F f, CompileOptions options = {}, const Location& at = Location::current()) {
   return {std::move(f), std::move(options), at};
+}
+
+/// A program that is there already, for its one signature: `compile_program`.
+inline CompiledProgram compile(Program program, const CompileOptions& options = {}) {
+  return compile_program(std::move(program), options);
 }
 
 }  // namespace hom

@@ -10,6 +10,8 @@
 #define Eigen HomEigen
 #include <Eigen/Core>
 
+#include <hom/core/tensor.h>
+
 namespace hom::cpu {
 namespace {
 
@@ -26,14 +28,20 @@ using Strided =
 
 /// A copy without gaps.
 template <class T>
-Matrix<T> copied(const MatrixView<T>& m) {
-  return Strided<T>(m.data, m.rows, m.columns, {m.row_stride, m.column_stride});
-}
+class Copy {
+ public:
+  explicit Copy(const MatrixView<T>& m)
+      : buffer_(static_cast<std::size_t>(m.rows * m.columns) * sizeof(T)),
+        view_{reinterpret_cast<const T*>(buffer_.data()), m.rows, m.columns, m.columns, 1} {
+    Eigen::Map<Matrix<T>>(reinterpret_cast<T*>(buffer_.data()), m.rows, m.columns) =
+        Strided<T>(m.data, m.rows, m.columns, {m.row_stride, m.column_stride});
+  }
+  const MatrixView<T>& view() const { return view_; }
 
-template <class T>
-MatrixView<T> view_of(const Matrix<T>& m) {
-  return {m.data(), m.rows(), m.cols(), m.cols(), 1};
-}
+ private:
+  Buffer buffer_;
+  MatrixView<T> view_;
+};
 
 // ---- integers ----
 
@@ -45,7 +53,7 @@ void visit(const MatrixView<T>& m, const F& f) {
   } else if (m.row_stride == 1) {
     f(Columns<T>(m.data, m.rows, m.columns, Eigen::OuterStride<>(m.column_stride)));
   } else {
-    visit(view_of(copied(m)), f);
+    visit(Copy<T>(m).view(), f);
   }
 }
 
@@ -102,7 +110,7 @@ void multiply_integers(const MatrixView<T>& a, const MatrixView<T>& b, T* c) {
   } else if (b.column_stride == 1) {
     multiply_by_rows(a, b, c);
   } else {
-    multiply_by_rows(a, view_of(copied(b)), c);
+    multiply_by_rows(a, Copy<T>(b).view(), c);
   }
 }
 
@@ -123,11 +131,15 @@ void multiply_outer(const MatrixView<T>& a, const MatrixView<T>& b, T* c) {
   if (n == 1 && m > 1)  // one long row instead of many short ones
     return multiply_outer<T>({b.data, 1, 1, 1, 1}, {a.data, 1, m, 1, a.row_stride}, c);
   const Eigen::Map<const Row, Eigen::Unaligned, Strides> factors(a.data, m, Strides(a.row_stride));
-  Row copy;
+  Buffer copy(b.column_stride == 1 ? 0 : static_cast<std::size_t>(n) * sizeof(T));
+  const T* side_by_side = b.data;
   if (b.column_stride != 1) {
-    copy = Eigen::Map<const Row, Eigen::Unaligned, Strides>(b.data, n, Strides(b.column_stride));
+    T* to = reinterpret_cast<T*>(copy.data());
+    Eigen::Map<Row>(to, n) =
+        Eigen::Map<const Row, Eigen::Unaligned, Strides>(b.data, n, Strides(b.column_stride));
+    side_by_side = to;
   }
-  const Eigen::Map<const Row> row(b.column_stride == 1 ? b.data : copy.data(), n);
+  const Eigen::Map<const Row> row(side_by_side, n);
   // x·0 is 0 unless x is an infinity or NaN; products of other numbers are never NaN.
   const bool is_large = m * n >= 4096;
   if (is_large && (factors * T{0}).sum() == 0 && (row * T{0}).sum() == 0) {

@@ -1,8 +1,8 @@
 // backends/cpu/elementwise_functions.cc -- the elementwise primitives that are scalar functions
 #include <utility>
 
-#include <hom/backends/cpu/copy.h>
 #include <hom/backends/cpu/complaints.h>
+#include <hom/backends/cpu/copy.h>
 #include <hom/backends/cpu/elementwise.h>
 #include <hom/backends/cpu/registration.h>
 #include <hom/backends/cpu/scalar_type.h>

@@ -302,10 +302,13 @@ Explanation explain(const CompiledProgram& program) {
   return Explainer(program.executable()).run();
 }
 
-std::vector<Fallback> fallbacks(const CompiledProgram& program) {
+std::vector<Fallback> fallbacks(const nest::Plan& plan) {
   std::vector<Fallback> found;
-  find_fallbacks(program.executable().plan(), program.executable().plan().body, found);
+  find_fallbacks(plan, plan.body, found);
   return found;
+}
+std::vector<Fallback> fallbacks(const CompiledProgram& program) {
+  return fallbacks(program.executable().plan());
 }
 
 std::ostream& operator<<(std::ostream& out, const Fallback& fallback) {

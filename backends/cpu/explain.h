@@ -9,6 +9,10 @@
 
 #include <hom/backends/cpu/compile.h>
 
+namespace hom::nest {
+struct Plan;
+}  // namespace hom::nest
+
 namespace hom {
 
 /// One kernel, routine or copy of a compiled program.
@@ -83,6 +87,8 @@ std::ostream& operator<<(std::ostream& out, const Fallback& fallback);
 /// fell back. Products, factorizations, sorting, transforms and a user's own primitives have no
 /// loops.
 std::vector<Fallback> fallbacks(const CompiledProgram& program);
+/// The same of a plan, for the library.
+std::vector<Fallback> fallbacks(const nest::Plan& plan);
 template <class F, class... Args>
 std::vector<Fallback> fallbacks(const Compiled<F>& f, const Args&... args) {
   return fallbacks(f.prepare(args...));

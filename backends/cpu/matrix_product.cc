@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
-#include <new>
 
 #include <hom/backends/cpu/matrix_kernels.h>
+#include <hom/core/tensor.h>
 
 namespace hom::cpu {
 namespace {
@@ -33,20 +33,14 @@ template <class T>
 class Workspace {
  public:
   explicit Workspace(std::int64_t size)
-      : data_(size <= here ? local_
-                           : static_cast<T*>(operator new(
-                                 static_cast<std::size_t>(size) * sizeof(T), alignment))) {}
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
-  ~Workspace() {
-    if (data_ != local_) operator delete(data_, alignment);
-  }
+      : buffer_(size <= here ? 0 : static_cast<std::size_t>(size) * sizeof(T)),
+        data_(size <= here ? local_ : reinterpret_cast<T*>(buffer_.data())) {}
   T* data() const { return data_; }
 
  private:
-  static constexpr std::align_val_t alignment{64};
   static constexpr std::int64_t here = 16384 / sizeof(T);
   alignas(64) T local_[here];
+  Buffer buffer_;
   T* data_;
 };
 

@@ -133,8 +133,10 @@ std::string to_string(const Profile& profile) {
   for (const ProfiledStep& step : profile.steps) sum += step.seconds;
   std::vector<std::size_t> order(profile.steps.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return profile.steps[a].seconds > profile.steps[b].seconds;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const double x = profile.steps[a].seconds;
+    const double y = profile.steps[b].seconds;
+    return x != y ? x > y : a < b;
   });
   std::string text = fmt::format(
       "{:.1f} µs a call by {}; this machine: {:.1f} GB/s, {:.0f} GFLOP/s in f32, {:.0f} in f64\n",

@@ -31,7 +31,7 @@ double triad_bytes_per_second() {
   std::vector<double> a(n, 0);
   const std::vector<double> b(n, 1);
   const std::vector<double> c(n, 2);
-  const double seconds = fastest(5, [&] {
+  const double seconds = fastest(12, [&] {
     double* const to = a.data();
     const double* const x = b.data();
     const double* const y = c.data();

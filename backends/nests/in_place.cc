@@ -111,12 +111,14 @@ void KernelAccesses::walk(const Block& block, std::uint32_t loop) {
       loops_.push_back({place, loop == outside ? 0 : loops_[loop].depth + 1, &inner});
       for (const Carry& carry : inner.carries) define(carry.state);
       walk(inner.body, number);
-      // Terms and next values that no statement of the body defined are computed at its end.
-      const Place end{number, statements_++};
-      for (const Reduction& reduction : inner.reductions) use(reduction.term, end);
-      for (const Carry& carry : inner.carries) use(carry.next, end);
       for (const Reduction& reduction : inner.reductions) define(reduction.result);
     }
+  }
+  if (loop != outside) {
+    // Terms and next values that no statement of the body defined are computed at its end.
+    const Place end{loop, statements_++};
+    for (const Reduction& reduction : loops_[loop].loop->reductions) use(reduction.term, end);
+    for (const Carry& carry : loops_[loop].loop->carries) use(carry.next, end);
   }
   for (const Value value : own) defined_[value] = false;
 }

@@ -505,6 +505,13 @@ Value Maker::contraction(const Step& step, Slot slot, const Indices& at) {
 
 void Maker::check(Value ok, Value offending, const Step& step, std::int64_t axis) {
   if (values().known(ok) == 1) return;
+  // Instances of unrolled axes often ask the same.
+  for (const Goal& goal : draft().goals) {
+    const auto* known = std::get_if<Check>(&goal.is);
+    if (known == nullptr || known->ok != ok || known->offending != offending) continue;
+    const Failure& failure = draft().failures[known->failure];
+    if (failure.step == origin(step) && failure.axis == axis) return;
+  }
   const auto failure = static_cast<std::uint32_t>(draft().failures.size());
   draft().failures.push_back({origin(step), axis});
   draft().goals.push_back(

@@ -209,8 +209,9 @@ void find_donations(Plan& plan, Sharing& sharing) {
     if (plan.buffers[b].place == Place::input && plan.buffers[b].bytes() > 0) inputs.push_back(b);
   }
   const auto bytes_of = [&](std::uint32_t b) { return plan.buffers[b].bytes(); };
-  std::stable_sort(inputs.begin(), inputs.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return bytes_of(a) < bytes_of(b); });
+  std::sort(inputs.begin(), inputs.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return bytes_of(a) != bytes_of(b) ? bytes_of(a) < bytes_of(b) : a < b;
+  });
   std::vector<bool> is_given(inputs.size());
   std::vector<bool> is_known(plan.buffers.size());
   for (std::size_t o = 0; o < plan.outputs.size(); ++o) {

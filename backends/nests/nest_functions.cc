@@ -9,6 +9,17 @@
 namespace hom::nest {
 namespace {
 
+/// Dtypes of a function's operands (of `select`: of the last two).
+enum class Domain : std::uint8_t {
+  any,
+  /// Integers and floats.
+  number,
+  floating,
+  integer,
+  /// bool and integers.
+  logical,
+};
+
 struct Row {
   Function function;
   std::string_view name;

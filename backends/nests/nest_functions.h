@@ -5,17 +5,6 @@
 
 namespace hom::nest {
 
-/// Dtypes of a function's operands (of `select`: of the last two).
-enum class Domain : std::uint8_t {
-  any,
-  /// Integers and floats.
-  number,
-  floating,
-  integer,
-  /// bool and integers.
-  logical,
-};
-
 /// Whether there is this function of elements of `dtype`.
 bool takes(Function function, Dtype dtype);
 /// Whether the result is a bool, whatever the operands: comparisons and `is_finite`.

@@ -8,6 +8,11 @@
 namespace hom::nest {
 namespace {
 
+/// Positions of the loops inside the vectorised one, at most, so that what lies between their
+/// elements in memory stays in the cache; and how much less work that has to be.
+constexpr std::int64_t longest_inside = 64;
+constexpr double worthwhile = 1.25;
+
 /// Whether a store may meet one element again in other iterations along the axis.
 bool meets_again(const Draft& draft, const Store& store, Axis axis) {
   const auto stride = stride_along(draft.values, store.index, axis);
@@ -88,6 +93,52 @@ double benefit(const Draft& draft, Axis axis) {
   return extent < 8 ? total / 4 : total;
 }
 
+/// What loops in this order compute and load along their axes, weighted: a value is computed in the
+/// innermost loop that it depends on.
+double work_in(const Draft& draft, const SmallVector<Axis, 4>& order, Axis vector_axis) {
+  double work = 0;
+  for (Value value = 0; value < draft.values.size(); ++value) {
+    const Node& node = draft.values[value];
+    double cost = 0;
+    if (node.kind == Node::Kind::apply && node.dtype != i64) cost = 1;
+    if (node.kind == Node::Kind::load) {
+      const auto stride = stride_along(draft.values, node.operands[0], vector_axis);
+      // Elements that do not lie together are loaded one by one.
+      cost = stride && (*stride == 0 || *stride == 1) ? 1 : 8;
+    }
+    if (cost == 0) continue;
+    double count = 1;
+    double executions = 0;
+    for (Axis axis : order) {
+      count *= static_cast<double>(draft.extents[axis]);
+      if ((draft.values.axes(value) & axis_bit(axis)) != 0) executions = count;
+    }
+    work += cost * executions;
+  }
+  return work;
+}
+
+/// Whether the axis may be the outermost of its loop, with the others inside: they are short, end
+/// no reduction, and no store meets an element again in another order.
+bool may_be_first(const Draft& draft, const LoopNode& loop, Axis axis) {
+  std::int64_t inside = 1;
+  for (Axis other : loop.axes) {
+    if (other != axis) inside *= draft.extents[other];
+  }
+  if (loop.axes.size() < 2 || inside > longest_inside) return false;
+  const auto is_here = [&](Axis one) {
+    return std::find(loop.axes.begin(), loop.axes.end(), one) != loop.axes.end();
+  };
+  for (const PendingReduction& r : draft.reductions) {
+    if (std::any_of(r.along.begin(), r.along.end(), is_here)) return false;
+  }
+  for (const Goal& goal : draft.goals) {
+    const auto* store = std::get_if<Store>(&goal.is);
+    if (store != nullptr && meets_again(draft, *store, axis)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 AxisSet path_of(const std::vector<LoopNode>& loops, std::size_t loop) {
@@ -113,7 +164,14 @@ std::optional<Axis> choose_vector_axis(Draft& draft) {
   if (!chosen) return chosen;
   for (LoopNode& loop : draft.loops) {
     const auto found = std::find(loop.axes.begin(), loop.axes.end(), *chosen);
-    if (found != loop.axes.end()) std::rotate(found, found + 1, loop.axes.end());
+    if (found == loop.axes.end()) continue;
+    std::rotate(found, found + 1, loop.axes.end());
+    SmallVector<Axis, 4> outermost{*chosen};
+    outermost.insert(outermost.end(), loop.axes.begin(), loop.axes.end() - 1);
+    if (may_be_first(draft, loop, *chosen) &&
+        work_in(draft, outermost, *chosen) * worthwhile < work_in(draft, loop.axes, *chosen)) {
+      loop.axes = outermost;
+    }
   }
   return chosen;
 }

@@ -174,7 +174,7 @@ Program without_dead_results(const Program& program) {
   }
   if (!any) return program;
   const std::vector<bool> live = live_slots(program);
-  Builder builder;
+  Builder builder(Builder::Zeros::exact);
   std::vector<Slot> slots(program.slot_count());
   const std::vector<Slot> inputs = builder.add_inputs_of(program);
   for (std::size_t i = 0; i < inputs.size(); ++i) slots[program.inputs()[i]] = inputs[i];

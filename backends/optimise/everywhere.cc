@@ -74,7 +74,7 @@ using Replacements = std::unordered_map<const Program*, ProgramPtr>;
 
 /// The program with the programs inside replaced.
 Program replaced(const Program& program, const Replacements& replacements) {
-  Builder builder;
+  Builder builder(Builder::Zeros::exact);
   std::vector<Slot> slots(program.slot_count());
   const std::vector<Slot> inputs = builder.add_inputs_of(program);
   for (std::size_t i = 0; i < inputs.size(); ++i) slots[program.inputs()[i]] = inputs[i];

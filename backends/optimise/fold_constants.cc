@@ -172,7 +172,7 @@ class Folder {
   }
 
   const Program& program_;
-  Builder builder_;
+  Builder builder_{Builder::Zeros::exact};
   std::vector<Known> known_;
 };
 

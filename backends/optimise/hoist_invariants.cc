@@ -90,7 +90,7 @@ struct FurtherInputs {
 /// The program with further inputs: among them the slots that it takes instead of computing them.
 Program with_inputs(const Program& program, const std::vector<Slot>& taken,
                     const FurtherInputs& others = {}) {
-  Builder builder;
+  Builder builder(Builder::Zeros::exact);
   std::vector<Slot> slots(program.slot_count());
   std::vector<bool> is_taken(program.slot_count());
   const std::vector<Slot> inputs = builder.add_inputs_of(program);
@@ -228,7 +228,7 @@ std::vector<bool> common_slots(const Program& program, const std::vector<Slot>& 
 std::optional<Slot> hoisted_cond(Builder& builder, const Step& step, std::vector<Slot> operands) {
   const Program& then = *step.attributes.program("then");
   const Program& otherwise = *step.attributes.program("otherwise");
-  Builder both;
+  Builder both(Builder::Zeros::exact);
   const std::vector<Slot> inputs = both.add_inputs_of(then);
   const std::vector<Slot> first = slots_in(both, then, inputs);
   const std::vector<Slot> second = slots_in(both, otherwise, inputs);
@@ -262,7 +262,7 @@ Program hoisted(const Program& program) {
     any = p == &w.scan || p == &w.while_ || p == &w.cond;
   }
   if (!any) return program;
-  Builder builder;
+  Builder builder(Builder::Zeros::exact);
   std::vector<Slot> slots(program.slot_count());
   const std::vector<Slot> inputs = builder.add_inputs_of(program);
   for (std::size_t i = 0; i < inputs.size(); ++i) slots[program.inputs()[i]] = inputs[i];

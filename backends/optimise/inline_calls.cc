@@ -183,7 +183,7 @@ class Inliner {
 
   const OptimiseOptions& options_;
   const Inlined& bodies_;
-  Builder builder_;
+  Builder builder_{Builder::Zeros::exact};
   std::vector<Frame> stack_;
   std::vector<Slot> outputs_;
   std::unordered_set<Slot> checkpointed_;

@@ -13,7 +13,7 @@ namespace hom::optimiser {
 Program rebuilt_body(const Program& body, const std::vector<Source>& sources,
                      const std::vector<std::size_t>& order, const std::vector<Slot>& outputs,
                      const Location& at) {
-  Builder builder;
+  Builder builder(Builder::Zeros::exact);
   std::vector<Slot> slots(body.slot_count());
   const auto input = [&](std::size_t i) { return body.inputs()[i]; };
   for (std::size_t i : order)

@@ -105,7 +105,7 @@ class Rewriter {
   const Program& program_;
   const Table& rules_;
   const OptimiseOptions& options_;
-  Builder builder_;
+  Builder builder_{Builder::Zeros::exact};
   FactTable facts_{builder_};
   /// How often slots of the old program are mentioned, outputs included, and those of the new one
   /// that stand for them.

@@ -7,7 +7,7 @@ namespace {
 
 /// Building shares, cancels and removes.
 Program rebuilt(const Program& program) {
-  Builder builder;
+  Builder builder(Builder::Zeros::exact);
   std::vector<Slot> outputs = builder.append_program(program, builder.add_inputs_of(program));
   return std::move(builder).finish(std::move(outputs), signature_of(program));
 }

@@ -79,8 +79,9 @@ std::optional<Slot> simplify_scale(const Simplifying& at) {
     const Attribute* value = at.builder.literal(at.operands[static_cast<std::size_t>(i)]);
     if (!value) continue;
     const double factor = number<double>(*value);
-    if (factor == 0) return at.literal({0.0});
-    if (!std::isfinite(factor)) continue;
+    if (factor == 0 && at.builder.zeros() == Builder::Zeros::unsigned_in_scale)
+      return at.literal({0.0});
+    if (factor == 0 || !std::isfinite(factor)) continue;
     const Slot other = at.operands[static_cast<std::size_t>(1 - i)];
     static const Primitive& mul = standard_primitives().find("mul");
     return at.append(mul, {}, {other, at.operands[static_cast<std::size_t>(i)]});

@@ -144,5 +144,18 @@ TEST(CompiledLaws, random_programs_native_equal_eager_bit_for_bit) {
                       });
 }
 
+TEST(CompiledLaws, a_sum_of_what_is_shared_many_times_takes_linear_time) {
+  // As a tree, and not as what is shared, its terms would be 2^200 values.
+  const auto f = [](Tensor x) {
+    for (int i = 0; i < 200; ++i) x = sin(x) + x * 0.5;
+    return sum(x);
+  };
+  const Program program = value_and_gradient(hom::program(f, f64[{100}]), {true}, {});
+  Choices choices(1);
+  const Tensors inputs{random_tensor(f64[{100}], Domain::tame, choices)};
+  for (bool native : {false, true})
+    EXPECT_EQ(compiled_equals_eager(program, inputs, native), "");
+}
+
 }  // namespace
 }  // namespace hom::laws

@@ -52,9 +52,9 @@ TEST(interpreter, runs_on_several_threads_at_once) {
       std::int64_t failures = 0;
       for (std::size_t i = 0; i < tests.size(); ++i) {
         // Failures are counted through all kernels of a plan.
-        text += difference_from_reference(
-            tests[i], [&](std::byte* const* arguments, std::int64_t low, std::int64_t high,
-                          cpu::FailureRecord& record) {
+        text +=
+            difference_from_reference(tests[i], [&](std::byte* const* arguments, std::int64_t low,
+                                                    std::int64_t high, cpu::FailureRecord& record) {
               cpu::FailureRecord here = record;
               if (here.failure != 0) here.failure += failures;
               code->launch(i, arguments, low, high, here);

@@ -108,38 +108,11 @@ std::string foreign_line(const Program& got, const Program& want) {
   return "";
 }
 
-bool has_scale(const Program& program) {
-  const auto any = [](const Program& p) {
-    for (std::size_t i = 0; i < p.step_count(); ++i) {
-      if (p.step(i).primitive.name == "scale") return true;
-    }
-    return false;
-  };
-  bool found = any(program);
-  for (const ProgramPtr& inside : optimiser::programs_inside(program))
-    found = found || any(*inside);
-  return found;
-}
-
-/// Differences in bits. Where programs are built, scale by a literal 0 becomes +0, whatever the
-/// sign of the other factor, so zeros of programs with `scale` may differ in sign.
-std::string difference_in_values(const Tensors& got, const Tensors& want, bool any_zero) {
-  std::string wrong = difference_in_bits(got, want);
-  if (wrong.empty() || !any_zero) return wrong;
-  const auto unsigned_zeros = [](const Tensors& list) {
-    Tensors all;
-    for (const Tensor& x : list) all.push_back(x.dtype().is_float() ? where(x == 0, 0, x) : x);
-    return all;
-  };
-  return difference_in_bits(unsigned_zeros(got), unsigned_zeros(want));
-}
-
 /// The optimised program equals the original on these inputs, and wherever that does not raise.
 std::string same_results(const Program& optimised, const Program& program, const Tensors& inputs,
                          Choices& choices) {
-  const bool any_zero = has_scale(program);
   if (std::string wrong =
-          difference_in_values(evaluate(optimised, inputs), evaluate(program, inputs), any_zero);
+          difference_in_bits(evaluate(optimised, inputs), evaluate(program, inputs));
       !wrong.empty())
     return wrong;
   for (int i = 0; i < 2; ++i) {
@@ -152,8 +125,7 @@ std::string same_results(const Program& optimised, const Program& program, const
     } catch (const Error&) {
       continue;
     }
-    if (std::string wrong = difference_in_values(evaluate(optimised, others), want, any_zero);
-        !wrong.empty())
+    if (std::string wrong = difference_in_bits(evaluate(optimised, others), want); !wrong.empty())
       return "at other inputs: " + wrong;
   }
   return "";

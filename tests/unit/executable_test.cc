@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <thread>
 
-#include "plan_support.h"
 #include <gtest/gtest.h>
 
 #include <hom/backends/cpu/jit/interpreter.h>

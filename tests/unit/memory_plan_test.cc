@@ -11,6 +11,7 @@
 
 #include <hom/backends/nests/arena.h>
 #include <hom/backends/nests/in_place.h>
+#include <hom/backends/nests/liveness.h>
 
 namespace hom::testing {
 namespace {
@@ -28,7 +29,7 @@ std::uint32_t add_buffer(Plan& plan, std::int64_t elements, Place place, std::ui
 enum class Pattern : std::uint8_t {
   /// Loads at the index of the store.
   same,
-  /// The same, but loads one operand again after the store.
+  /// The same, but loads again after the store of the first result, for the others.
   late,
   /// Loads backwards.
   reversed,
@@ -81,15 +82,15 @@ nest::Kernel make_kernel(Pattern pattern, std::size_t operands, std::size_t resu
       w.kernel.is_splittable = true;
       break;
     case Pattern::late: {
-      nest::Value value = hash_of_loads(loop.body, index);
-      store(loop.body, first_result, index, value);
-      if (operands > 0) {
-        // Again, as its own node: nodes that are equal are one.
-        const nest::Value again = w.load(0, w.sum(index, w.constant(0)));
-        define(loop.body, again);
-        value = hash(loop.body, 3, {value, again});
-      }
-      for (std::uint32_t r = 1; r < results; ++r) store(loop.body, first_result + r, index, value);
+      // Row by row: loads and stores, then the same loads again.
+      loop.axes = {i};
+      nest::Loop first = loop_over({j});
+      nest::Loop again = loop_over({j});
+      store(first.body, first_result, index, hash_of_loads(first.body, index));
+      const nest::Value value = hash(again.body, 3, {hash_of_loads(again.body, index)});
+      for (std::uint32_t r = 1; r < results; ++r) store(again.body, first_result + r, index, value);
+      loop.body.push_back({std::move(first)});
+      loop.body.push_back({std::move(again)});
       w.kernel.is_splittable = true;
       break;
     }
@@ -218,7 +219,13 @@ class PlanDrawing {
       std::vector<Address> arguments{{value}};
       bool any = false;
       for (const std::uint32_t b : known_) any = any || plan_.buffers[b].type.size() == n;
-      if (any && below(2)) arguments.push_back({known(n)});
+      // Often what the routine reads too, as long as it runs.
+      const std::uint32_t operand = call.operands[0].buffer;
+      if (plan_.buffers[operand].type.size() == n && below(2)) {
+        arguments.push_back({operand});
+      } else if (any && below(2)) {
+        arguments.push_back({known(n)});
+      }
       value = temporary(n);
       arguments.push_back({value});
       plan_.kernels.push_back(make_kernel(below(2) ? Pattern::same : Pattern::rows,
@@ -566,6 +573,47 @@ TEST(MemoryPlan, an_operand_needed_in_the_next_iteration_is_kept) {
   EXPECT_EQ(run_of(plan, true, false, 2).outputs, separate.outputs);
 }
 
+TEST(MemoryPlan, what_a_routine_reads_is_not_overwritten_by_its_epilogue) {
+  // The kernel may write over its second operand, but the routine reads that for each panel.
+  for (const bool routine_reads_it : {false, true}) {
+    Plan plan;
+    const std::uint32_t input = add_buffer(plan, 24, Place::input);
+    const std::uint32_t x = add_buffer(plan, 24, Place::temporary);
+    const std::uint32_t product = add_buffer(plan, 24, Place::temporary);
+    const std::uint32_t out = add_buffer(plan, 24, Place::output);
+    plan.input_count = 1;
+    plan.outputs = {out};
+    plan.kernels.push_back(make_kernel(Pattern::same, 1, 1, 6, 4, 3));
+    plan.routines.push_back(std::make_shared<HashRoutine>(std::vector<std::int64_t>{24}, 6, 4));
+    KernelWriter w("backwards");
+    w.buffer(24, true, false);
+    w.buffer(24, true, false);
+    w.buffer(24, false, true);
+    const nest::Axis i = w.axis(6);
+    const nest::Axis j = w.axis(4);
+    nest::Loop loop = loop_over({i, j});
+    const nest::Value a = w.load(
+        0, w.sum(w.scaled(w.position(i), 4), w.sum(w.constant(3), w.scaled(w.position(j), -1))));
+    const nest::Value b = w.load(1, w.at(i, 4, j));
+    const nest::Value y = w.apply(nest::Function::add, {a, b});
+    for (const nest::Value value : {a, b, y}) define(loop.body, value);
+    store(loop.body, 2, w.at(i, 4, j), y);
+    w.kernel.body.push_back({std::move(loop)});
+    w.kernel.is_splittable = true;
+    plan.kernels.push_back(std::move(w.kernel));
+    plan.body.push_back({nest::Launch{0, {{input}, {x}}}});
+    nest::Call call;
+    call.operands.push_back({routine_reads_it ? x : input});
+    call.results.push_back({product});
+    call.epilogue = nest::Launch{1, {{product}, {x}, {out}}};
+    plan.body.push_back({std::move(call)});
+    const Outcome separate = run_of(plan, false, false, 1);
+    plan_memory(plan);
+    EXPECT_EQ(plan.buffers[x].place, routine_reads_it ? Place::temporary : Place::output);
+    EXPECT_EQ(run_of(plan, true, false, 2).outputs, separate.outputs);
+  }
+}
+
 TEST(MemoryPlan, kernels_say_what_they_may_overwrite) {
   const auto may_share = [](Pattern pattern) {
     const nest::Kernel kernel = make_kernel(pattern, 1, 2, 6, 4, 3);
@@ -596,6 +644,49 @@ TEST(MemoryPlan, stores_that_meet_share_nothing) {
   outer.body.push_back({std::move(inner)});
   w.kernel.body.push_back({std::move(outer)});
   EXPECT_FALSE(nest::KernelAccesses(w.kernel).may_share(0, 1));
+}
+
+TEST(MemoryPlan, kernels_that_run_in_parts_load_again) {
+  // What stands before the loop is run for each part.
+  for (const bool in_parts : {false, true}) {
+    KernelWriter w("k");
+    w.buffer(4, true, false);
+    w.buffer(4, false, true);
+    const nest::Axis i = w.axis(4);
+    const nest::Value x = w.load(0, w.constant(0));
+    define(w.kernel.body, x);
+    nest::Loop loop = loop_over({i});
+    store(loop.body, 1, w.position(i), x);
+    w.kernel.body.push_back({std::move(loop)});
+    w.kernel.is_splittable = in_parts;
+    EXPECT_EQ(nest::KernelAccesses(w.kernel).may_share(0, 1), !in_parts);
+  }
+}
+
+TEST(MemoryPlan, what_iterations_hand_on_lives_through_the_loop) {
+  // In each iteration `late` is read before it is written, and `rows` is written in another place.
+  Plan plan;
+  const std::uint32_t late = add_buffer(plan, 24, Place::temporary);
+  const std::uint32_t own = add_buffer(plan, 24, Place::temporary);
+  const std::uint32_t rows = add_buffer(plan, 72, Place::temporary);
+  plan.loop_count = 1;
+  plan.kernels.push_back(make_kernel(Pattern::same, 1, 1, 6, 4, 3));
+  nest::Repeat repeat{0, 3, {}};
+  repeat.body.push_back({nest::Launch{0, {{late}, {own}}}});
+  repeat.body.push_back({nest::Launch{0, {{own}, {late}}}});
+  repeat.body.push_back({nest::Launch{0, {{own}, {rows, 0, {{0, 192}}}}}});
+  repeat.body.push_back({nest::Launch{0, {{rows}, {own}}}});
+  plan.body.push_back({std::move(repeat)});
+  const nest::Liveness liveness(plan);
+  const auto spans = [&](std::uint32_t buffer) {
+    const nest::Segments& segments = liveness.segments(buffer);
+    EXPECT_EQ(segments.size(), 1U);
+    return std::pair{segments[0].begin, segments[0].end};
+  };
+  // Position 1 is the begin of the loop, 6 its end.
+  EXPECT_EQ(spans(late), (std::pair{1U, 6U}));
+  EXPECT_EQ(spans(rows), (std::pair{1U, 6U}));
+  EXPECT_EQ(spans(own), (std::pair{2U, 5U}));
 }
 
 TEST(MemoryPlan, elements_of_other_sizes_share_after_the_loop_only) {

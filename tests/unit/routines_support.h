@@ -47,6 +47,7 @@ class Prepared {
     for (const Tensor& operand : operands) {
       operand_types.push_back(operand.type());
       layouts_.push_back({operand.type(), operand.array().strides});
+      tensors_.push_back(operand);
       operands_.push_back(cpu::first_byte(operand.array()));
     }
     types_ = primitive_.type(Typing{primitive_, attributes_, operand_types, at});
@@ -55,6 +56,10 @@ class Prepared {
 
   const nest::Routine& routine() const { return *routine_; }
   const std::vector<TensorType>& types() const { return types_; }
+
+  void run_into(std::span<std::byte* const> results, std::byte* scratch) const {
+    routine_->run(operands_, results, scratch);
+  }
 
   std::vector<Tensor> run() const {
     std::vector<std::unique_ptr<Guarded>> memory;
@@ -92,6 +97,7 @@ class Prepared {
  private:
   const Primitive& primitive_;
   Attributes attributes_;
+  std::vector<Tensor> tensors_;
   std::vector<nest::Layout> layouts_;
   std::vector<const std::byte*> operands_;
   std::vector<TensorType> types_;

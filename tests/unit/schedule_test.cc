@@ -157,6 +157,23 @@ TEST(Schedule, sums_over_outer_axes_run_along_the_rows_in_memory) {
   EXPECT_EQ(plan.kernels[0].axes[*plan.kernels[0].vector_axis], 64) << kernels(plan);
 }
 
+TEST(Schedule, what_a_few_lanes_share_is_loaded_once_in_a_vector_loop_around_them) {
+  // Directions of a derivative: each of a few lanes meets the same strided elements.
+  const auto f = [](Tensor directions, Tensor p) {
+    return vmap(
+        [](Tensor d, Tensor q) {
+          return d * (q(all, 0) * q(all, 1) + exp(q(all, 2))) / (q(all, 3) + 3.0);
+        },
+        {0, unmapped})(directions, p);
+  };
+  const nest::Plan plan = checked_plan(program(f, f64[{15, 200}], f64[{200, 4}]));
+  ASSERT_EQ(plan.kernels.size(), 1u) << kernels(plan);
+  std::vector<const nest::Loop*> loops;
+  collect_loops(plan.kernels[0].body, loops);
+  ASSERT_EQ(loops.size(), 2u) << kernels(plan);
+  EXPECT_EQ(loops[0]->axes[0], plan.kernels[0].vector_axis) << kernels(plan);
+}
+
 TEST(Schedule, a_scan_is_a_loop_of_the_plan_around_one_kernel) {
   const auto f = [](Tensor x) {
     return scan([](Tensor c, Tensor e) { return std::pair{c * 0.5 + e, sin(c)}; }, Tensor(0.0), x);

@@ -463,21 +463,21 @@ INLINE void store_lanes(T* lane, V... groups) {
   ((store(lane + first, groups), first += Of<V>::lanes), ...);
 }
 
-// Totals of 2^k chunks, for each digit k of their number.
+// Totals of 2^k chunks, for each digit k of their number. Called once in 64 terms, so not inlined.
 template <class V, int digits>
 struct Chunks {
   V pending[digits];
   u64 count = 0;
 
   template <class F>
-  MEMBER void add(V part) {
+  __attribute__((noinline)) void add(V part) {
     int digit = 0;
     for (; count >> digit & 1; ++digit) part = F::of(pending[digit], part);
     pending[digit] = part;
     ++count;
   }
   template <class F>
-  MEMBER V total() const {
+  __attribute__((noinline)) V total() const {
     int digit = __builtin_ctzl(count);
     V result = pending[digit];
     while (count >> ++digit != 0) {

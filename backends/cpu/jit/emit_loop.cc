@@ -45,9 +45,7 @@ std::int64_t KernelPrinter::iterations(const Loop& loop) const {
   return count;
 }
 
-bool KernelPrinter::is_split(const Loop& loop) const {
-  return &loop == nest::split_loop(kernel_);
-}
+bool KernelPrinter::is_split(const Loop& loop) const { return &loop == nest::split_loop(kernel_); }
 
 bool KernelPrinter::is_worth_unrolling(const Loop& loop) const {
   const std::int64_t count = iterations(loop);

@@ -20,13 +20,6 @@ const std::byte* data_of(const Array& array) {
   return array.buffer->data() + array.offset * static_cast<std::int64_t>(array.type.dtype.size());
 }
 
-/// Where an output's tensor comes from: the number of an input, of a constant, or of the first
-/// output with its buffer.
-std::uint32_t first_with_buffer(const nest::Plan& plan, std::uint32_t buffer) {
-  return static_cast<std::uint32_t>(std::find(plan.outputs.begin(), plan.outputs.end(), buffer) -
-                                    plan.outputs.begin());
-}
-
 }  // namespace
 
 bool is_aligned(const std::byte* data, std::int64_t bytes) {
@@ -91,8 +84,11 @@ Executable::Executable(nest::Plan plan, std::shared_ptr<const Code> code)
         is_constant ? const_cast<std::byte*>(data_of(plan_.constants[buffer.index].array()))
                     : nullptr);
   }
+  // For each buffer, the first output that it is.
+  std::vector<std::uint32_t> first_output(plan_.buffers.size(), no_buffer);
   for (std::uint32_t o = 0; o < plan_.outputs.size(); ++o) {
     const std::uint32_t b = plan_.outputs[o];
+    if (first_output[b] == no_buffer) first_output[b] = o;
     const nest::PlannedBuffer& buffer = plan_.buffers[b];
     switch (buffer.place) {
       case Place::input:
@@ -102,7 +98,7 @@ Executable::Executable(nest::Plan plan, std::shared_ptr<const Code> code)
         sources_.push_back({Source::Kind::constant, buffer.index});
         break;
       case Place::output: {
-        const std::uint32_t first = first_with_buffer(plan_, b);
+        const std::uint32_t first = first_output[b];
         sources_.push_back({first == o ? Source::Kind::computed : Source::Kind::same_as_output,
                             first == o ? buffer.index : first});
         break;

@@ -61,8 +61,8 @@ class Preparation {
 
   std::uint32_t allocate(std::size_t bytes) {
     const std::uint32_t at = aligned(end_);
-    if (bytes > UINT32_MAX - at) throw Bug("interpreter: scratch memory beyond 4 GiB");
-    end_ = at + static_cast<std::uint32_t>(bytes);
+    if (bytes > UINT32_MAX - 8 - at) throw Bug("interpreter: scratch memory beyond 4 GiB");
+    end_ = at + static_cast<std::uint32_t>((bytes + 7) / 8 * 8);
     return at;
   }
 

@@ -198,6 +198,10 @@ TemporaryDirectory::~TemporaryDirectory() {
 const std::vector<std::string>& emission_flags() {
   static const std::vector<std::string> flags{
       "-std=c++17", "-O1", "-fPIC", "-w", "-Wno-psabi",
+      // Without these g++ clears no upper halves of vectors at -O1, and all code for older
+      // processors that runs afterwards, the functions of libm among it, takes several times as
+      // long.
+      "-fexpensive-optimizations",
       // One arithmetic: what is written is computed, and integers wrap.
       "-ffp-contract=off", "-fwrapv",
       // Nobody reads errno or floating-point exception flags.

@@ -4,49 +4,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 
-#include <hom/backends/cpu/eigen_product.h>
-#include <hom/backends/cpu/elementwise.h>
 #include <hom/backends/cpu/loops.h>
-#include <hom/backends/cpu/routines/float_product.h>
 #include <hom/backends/cpu/routines/product_axes.h>
+#include <hom/backends/cpu/routines/product_kinds.h>
 
 namespace hom::cpu {
 namespace {
-
-/// Integers and 16-bit floats, as the eager executor computes them.
-template <class T>
-class EagerProduct {
- public:
-  EagerProduct(std::int64_t, std::int64_t, std::int64_t) {}
-  void multiply(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::byte*) const {
-    if constexpr (scalar::Integer<T>) {
-      multiply_integers(a, b, c);
-    } else if (a.columns == 1) {
-      multiply_outer(a, b, c);
-    } else {
-      hom::cpu::multiply(a, b, c);
-    }
-  }
-  std::int64_t scratch_bytes() const { return 0; }
-  std::string name() const { return "Hom"; }
-};
-
-template <class T>
-class FastestProduct {
- public:
-  FastestProduct(std::int64_t m, std::int64_t k, std::int64_t n)
-      : product_(float_product<T>(m, k, n)) {}
-  void multiply(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::byte* scratch) const {
-    product_->multiply(a, b, c, scratch);
-  }
-  std::int64_t scratch_bytes() const { return product_->scratch_bytes(); }
-  std::string name() const { return product_->name(); }
-
- private:
-  std::unique_ptr<const FloatProduct<T>> product_;
-};
 
 std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -55,19 +21,18 @@ template <class T, class Stored>
 class ContractionRoutine final : public nest::Routine {
   static constexpr bool is_widened = sizeof(T) != sizeof(Stored);
   static constexpr bool is_free_order = std::is_floating_point_v<T> && !is_widened;
-  using Product = std::conditional_t<is_free_order, FastestProduct<T>, EagerProduct<T>>;
 
  public:
   ContractionRoutine(const Invocation& step, const nest::Layout& a, const nest::Layout& b)
       : type_(step.result_types[0]),
         axes_(product_axes(step.attributes, a, b, is_widened)),
-        product_(axes_.m, axes_.k, axes_.n),
         bytes_read_((static_cast<double>(a.type.size()) + static_cast<double>(b.type.size())) *
                     sizeof(Stored)) {
     if (type_.size() == 0 || axes_.k == 0) return;
+    product_.emplace(left(nullptr, axes_.m), right(nullptr));
     copies_a_ = copies_of(axes_.a);
     copies_b_ = copies_of(axes_.b);
-    product_scratch_ = aligned(product_.scratch_bytes());
+    product_scratch_ = aligned(product_->scratch_bytes());
     a_scratch_ = axes_.a.is_copied ? aligned(axes_.a.copied_elements() * size) : 0;
     b_scratch_ = axes_.b.is_copied ? aligned(axes_.b.copied_elements() * size) : 0;
     result_scratch_ = is_widened ? aligned(type_.size() * size) : 0;
@@ -80,6 +45,7 @@ class ContractionRoutine final : public nest::Routine {
       std::memset(results[0], 0, static_cast<std::size_t>(type_.size()) * sizeof(Stored));
       return;
     }
+    const BufferReuse reuse;
     std::byte* rest = scratch + product_scratch_;
     const T* a = operand(axes_.a, operands[0], copies_a_, rest);
     const T* b = operand(axes_.b, operands[1], copies_b_, rest + a_scratch_);
@@ -98,24 +64,29 @@ class ContractionRoutine final : public nest::Routine {
   }
 
   bool has_rows() const override {
-    return is_free_order && type_.size() > 0 && axes_.k > 0 && !axes_.a.is_copied &&
-           !axes_.b.is_copied && type_.rank() > 0 && type_.shape.back() == axes_.n;
+    return is_free_order && product_ && !axes_.a.is_copied && !axes_.b.is_copied &&
+           type_.rank() > 0 && type_.shape.back() == axes_.n;
   }
   void run_rows(std::span<const std::byte* const> operands, std::byte* result, std::byte* scratch,
                 std::int64_t low, std::int64_t high) const override {
     if (!has_rows()) return Routine::run_rows(operands, result, scratch, low, high);
+    const BufferReuse reuse;
     multiply(reinterpret_cast<const T*>(operands[0]), reinterpret_cast<const T*>(operands[1]),
              reinterpret_cast<T*>(result), scratch, low, high);
   }
   std::int64_t panel() const override {
-    // A quarter of a small second-level cache, and so many rows that what is arranged for each
-    // panel, k·n elements, is little beside its m·k·n multiplications.
-    constexpr std::int64_t panel_bytes = 128 << 10, fewest = 64;
-    const std::int64_t rows = panel_bytes / std::max<std::int64_t>(axes_.n * size, 1);
-    return std::max(rows / fewest * fewest, fewest);
+    // By measurement on results of up to 1024² (tests/benchmarks/contractions.cc): panels cost the
+    // product nothing while b stays in the second-level cache, else about 2 % from this height on,
+    // since parts of b are copied anew for each.
+    constexpr std::int64_t panel_bytes = 128 << 10, unit = 48;
+    const bool b_is_large = axes_.k * axes_.n * size > (320 << 10);
+    const std::int64_t rows = panel_bytes / std::max<std::int64_t>(axes_.n * size, 1) / unit * unit;
+    return std::max(rows, b_is_large ? 4 * unit : unit);
   }
 
-  std::string describe() const override { return "dot_general by " + product_.name(); }
+  std::string describe() const override {
+    return "dot_general by " + (product_ ? product_->name() : "Hom");
+  }
   nest::Work work() const override {
     const double results = static_cast<double>(type_.size());
     return {2 * results * static_cast<double>(axes_.k), bytes_read_, results * sizeof(Stored)};
@@ -147,67 +118,50 @@ class ContractionRoutine final : public nest::Routine {
     return reinterpret_cast<const T*>(to);
   }
 
+  MatrixView<T> left(const T* data, std::int64_t rows) const {
+    return {data, rows, axes_.k, axes_.a.row_stride, axes_.a.column_stride};
+  }
+  MatrixView<T> right(const T* data) const {
+    return {data, axes_.k, axes_.n, axes_.b.row_stride, axes_.b.column_stride};
+  }
+
   /// Rows [low, high) of the result, those of all products counted as one.
   void multiply(const T* a, const T* b, T* c, std::byte* scratch, std::int64_t low,
                 std::int64_t high) const {
     while (low < high) {
-      const std::int64_t index = low / axes_.m, first = low % axes_.m;
+      const std::int64_t index = axes_.batch.empty() ? 0 : low / axes_.m;
+      const std::int64_t first = low - index * axes_.m;
       const std::int64_t rows = std::min(axes_.m - first, high - low);
       std::int64_t a_offset = first * axes_.a.row_stride, b_offset = 0, rest = index;
       for (std::size_t i = axes_.batch.size(); i-- > 0;) {
-        a_offset += rest % axes_.batch[i] * axes_.a.batch_strides[i];
-        b_offset += rest % axes_.batch[i] * axes_.b.batch_strides[i];
-        rest /= axes_.batch[i];
+        const std::int64_t position = i > 0 ? rest % axes_.batch[i] : rest;
+        a_offset += position * axes_.a.batch_strides[i];
+        b_offset += position * axes_.b.batch_strides[i];
+        if (i > 0) rest /= axes_.batch[i];
       }
-      product_.multiply({a + a_offset, rows, axes_.k, axes_.a.row_stride, axes_.a.column_stride},
-                        {b + b_offset, axes_.k, axes_.n, axes_.b.row_stride, axes_.b.column_stride},
-                        c + low * axes_.n, scratch);
+      product_->multiply(left(a + a_offset, rows), right(b + b_offset), c + low * axes_.n, scratch);
       low += rows;
     }
   }
 
   const TensorType type_;
   ProductAxes axes_;
-  Product product_;
+  /// None where there is nothing to add.
+  std::optional<ProductOf<T, Stored>> product_;
   double bytes_read_;
   /// How operands are copied: to, from.
   AxisList<2> copies_a_, copies_b_;
   std::int64_t product_scratch_ = 0, a_scratch_ = 0, b_scratch_ = 0, result_scratch_ = 0;
 };
 
-template <class T, class Stored>
-std::shared_ptr<const nest::Routine> made(const Invocation& step,
-                                          std::span<const nest::Layout> operands) {
-  return std::make_shared<ContractionRoutine<T, Stored>>(step, operands[0], operands[1]);
-}
-
 }  // namespace
 
 std::shared_ptr<const nest::Routine> contraction_routine(const Invocation& step,
                                                          std::span<const nest::Layout> operands) {
-  switch (operands[0].type.dtype.id) {
-    case Dtype::Id::i8:
-    case Dtype::Id::u8:
-      return made<std::uint8_t, std::uint8_t>(step, operands);
-    case Dtype::Id::i32:
-    case Dtype::Id::u32:
-      return made<std::uint32_t, std::uint32_t>(step, operands);
-    case Dtype::Id::i64:
-    case Dtype::Id::u64:
-      return made<std::uint64_t, std::uint64_t>(step, operands);
-    case Dtype::Id::f16:
-      return made<float, float16>(step, operands);
-    case Dtype::Id::bf16:
-      return made<float, bfloat16>(step, operands);
-    case Dtype::Id::f32:
-      return made<float, float>(step, operands);
-    case Dtype::Id::f64:
-      return made<double, double>(step, operands);
-    case Dtype::Id::boolean:
-      break;
-  }
-  fail(Complaint{"dot_general: no CPU kernel for bool", "convert to an integer dtype first"},
-       step.at);
+  return visit_products(operands[0].type.dtype, step, [&]<class T, class Stored>() {
+    return std::shared_ptr<const nest::Routine>(
+        std::make_shared<ContractionRoutine<T, Stored>>(step, operands[0], operands[1]));
+  });
 }
 
 }  // namespace hom::cpu

@@ -37,7 +37,8 @@ std::int64_t eigen_scratch_bytes(const EigenBlocks& blocks) {
   return rounded(blocks.terms * blocks.rows) + rounded(blocks.terms * blocks.columns);
 }
 
-/// f32 and f64.
+/// f32 and f64; of `sse2` also unsigned integers of 8, 32 and 64 bits, which serve for the signed
+/// ones too.
 template <class T>
 EigenGemm<T> eigen_gemm_sse2();
 template <class T>
@@ -45,24 +46,13 @@ EigenGemm<T> eigen_gemm_avx2();
 template <class T>
 EigenGemm<T> eigen_gemm_avx512();
 
-/// For this processor.
+/// For this processor. f32 and f64.
 template <class T>
-const EigenGemm<T>& eigen_gemm() {
-  static const EigenGemm<T> best = [] {
-    switch (vector_widths().back()) {
-      case VectorWidth::avx512:
-        if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("fma"))
-          return eigen_gemm_avx512<T>();
-        [[fallthrough]];
-      case VectorWidth::avx2:
-        if (__builtin_cpu_supports("fma")) return eigen_gemm_avx2<T>();
-        [[fallthrough]];
-      case VectorWidth::sse2:
-        break;
-    }
-    return eigen_gemm_sse2<T>();
-  }();
-  return best;
+EigenGemm<T> eigen_gemm() {
+  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (!has_avx2) return eigen_gemm_sse2<T>();
+  const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+  return has_avx512 ? eigen_gemm_avx512<T>() : eigen_gemm_avx2<T>();
 }
 
 }  // namespace hom::cpu

@@ -1,5 +1,4 @@
-// backends/cpu/routines/float_product.h -- one product of float matrices, by what computes it
-// fastest
+// backends/cpu/routines/float_product.h -- one product of float matrices, by the preferred library
 #pragma once
 
 #include <cstddef>
@@ -11,23 +10,28 @@
 
 namespace hom::cpu {
 
-/// Products of matrices of the given extents, prepared once. f32 and f64.
+/// Products of matrices of given extents and strides, prepared once. Each element is one sum of
+/// products of f32 or f64 in an order of its own, |error| ≤ k·ε·Σ|aᵢₖbₖⱼ|. Thread-safe.
 template <class T>
 class FloatProduct {
  public:
   virtual ~FloatProduct() = default;
-  /// c = a·b, c row-major without gaps, of as many rows as were given or fewer. Of each operand one
-  /// stride is 1.
+  /// c = a·b, c row-major without gaps, with the extents and strides that were given, or fewer
+  /// rows.
   virtual void multiply(const MatrixView<T>& a, const MatrixView<T>& b, T* c,
                         std::byte* scratch) const = 0;
+  /// Aligned to 64 bytes.
   virtual std::int64_t scratch_bytes() const = 0;
   /// `Eigen`
   virtual std::string name() const = 0;
 };
 
-/// What is fastest for m·k × k·n.
+/// For operands like these, whose elements are not read. Of each that is not a single row or column
+/// one stride is 1; of those, the one along the longer axis. Vectors and outer products are always
+/// computed as by the eager executor, which reads them at the speed of memory; other products by
+/// the first of `preferred_libraries()` that takes them, or else as by the eager executor.
 template <class T>
-std::unique_ptr<const FloatProduct<T>> float_product(std::int64_t m, std::int64_t k,
-                                                     std::int64_t n);
+std::unique_ptr<const FloatProduct<T>> float_product(const MatrixView<T>& a,
+                                                     const MatrixView<T>& b);
 
 }  // namespace hom::cpu

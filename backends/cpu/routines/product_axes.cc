@@ -93,9 +93,9 @@ ProductAxes::Side side_of(const Part& batch, const Part& rows, const Part& colum
   ProductAxes::Side side;
   const std::optional<std::int64_t> row_stride = one_stride(rows);
   const std::optional<std::int64_t> column_stride = one_stride(columns);
-  // Without neighbours side by side no library takes it.
-  const bool has_neighbours =
-      row_stride == 1 || column_stride == 1 || rows.size() == 1 || columns.size() == 1;
+  // Without neighbours side by side no library takes it. Of a single row or column, the axis of one
+  // element has stride 1.
+  const bool has_neighbours = row_stride == 1 || column_stride == 1;
   if (row_stride && column_stride && has_neighbours && !copies_all) {
     side.row_stride = *row_stride;
     side.column_stride = *column_stride;
@@ -167,12 +167,18 @@ void fold_batch(ProductAxes& axes) {
   const auto walks_on = [](std::int64_t batch_stride, std::int64_t stride, std::int64_t extent) {
     return extent == 1 || batch_stride == stride * extent;
   };
+  // A single row may get another stride; it must not take neighbours away from the matrix.
+  const auto stays_dense = [](std::int64_t extent, std::int64_t batch_stride, std::int64_t other) {
+    return extent > 1 || other == 1 || batch_stride == 1;
+  };
   if (axes.b.batch_strides[0] == 0 &&
-      walks_on(axes.a.batch_strides[0], axes.a.row_stride, axes.m)) {
+      walks_on(axes.a.batch_strides[0], axes.a.row_stride, axes.m) &&
+      stays_dense(axes.m, axes.a.batch_strides[0], axes.a.column_stride)) {
     if (axes.m == 1) axes.a.row_stride = axes.a.batch_strides[0];
     axes.m *= axes.batch[0];
   } else if (axes.m == 1 && axes.a.batch_strides[0] == 0 &&
-             walks_on(axes.b.batch_strides[0], axes.b.column_stride, axes.n)) {
+             walks_on(axes.b.batch_strides[0], axes.b.column_stride, axes.n) &&
+             stays_dense(axes.n, axes.b.batch_strides[0], axes.b.row_stride)) {
     if (axes.n == 1) axes.b.column_stride = axes.b.batch_strides[0];
     axes.n *= axes.batch[0];
   } else {

@@ -10,7 +10,8 @@ namespace hom::cpu {
 
 /// c[β, i, j] = Σₖ a[β, i, k]·b[β, k, j], for each index β of a batch; c row-major. Operands
 /// whose axes cannot be walked with one stride each, or have no neighbours side by side, are copied
-/// beforehand: of each matrix that products read one stride is 1, or it is a single row or column.
+/// beforehand: one stride of each matrix
+/// that products read is 1.
 struct ProductAxes {
   /// One operand as a matrix for each index of the batch; strides count elements.
   struct Side {

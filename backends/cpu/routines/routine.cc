@@ -3,6 +3,7 @@
 
 #include <hom/backends/cpu/arrays.h>
 #include <hom/backends/cpu/routines/contraction_routine.h>
+#include <hom/backends/cpu/routines/convolution_routine.h>
 #include <hom/backends/cpu/routines/kernel_routine.h>
 
 namespace hom::cpu {
@@ -10,6 +11,7 @@ namespace hom::cpu {
 std::shared_ptr<const nest::Routine> routine_for(const Invocation& step,
                                                  std::span<const nest::Layout> operands) {
   if (step.primitive.name == "dot_general") return contraction_routine(step, operands);
+  if (step.primitive.name == "conv_general") return convolution_routine(step, operands);
   return kernel_routine(step, operands);
 }
 

@@ -18,7 +18,8 @@ namespace hom::cpu {
 /// The routine of one step, for operands that lie like this: strides count elements and may be 0 or
 /// negative; the address of the first element is given when it runs. Results are row-major. Steps
 /// are those of primitives with a kernel in `cpu_kernels()` now, and of those that run themselves
-/// (`Primitive::run`); throws `Error` for others, naming the primitive.
+/// (`Primitive::run`); throws `Error` for others, naming the primitive. Refers to the primitive,
+/// which lives as long as a table that ever held it.
 std::shared_ptr<const nest::Routine> routine_for(const Invocation& step,
                                                  std::span<const nest::Layout> operands);
 

@@ -1,0 +1,139 @@
+// tests/unit/routines_gemm_test.cc -- products compiled for each instruction set, those that this
+// processor has
+#include <limits>
+
+#include "routines_support.h"
+
+#include <hom/backends/cpu/routines/eigen_gemm.h>
+#include <hom/backends/cpu/routines/fma_gemm.h>
+
+namespace hom::testing {
+namespace {
+
+using cpu::MatrixView;
+
+bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+}
+
+/// Operands with neighbours along rows or columns, and gaps.
+template <class T>
+struct Operands {
+  std::vector<T> a_elements, b_elements;
+  MatrixView<T> a, b;
+
+  Operands(Random& random, std::int64_t m, std::int64_t k, std::int64_t n) {
+    const auto view = [&](std::int64_t rows, std::int64_t columns, std::vector<T>& storage) {
+      const bool by_rows = uniform(random, 0, 1) == 1;
+      const std::int64_t stride = (by_rows ? columns : rows) + uniform(random, 0, 3);
+      storage.resize(static_cast<std::size_t>(stride * (by_rows ? rows : columns)));
+      for (T& element : storage) element = tame_element<T>(random);
+      return MatrixView<T>{storage.data(), rows, columns, by_rows ? stride : 1,
+                           by_rows ? 1 : stride};
+    };
+    a = view(m, k, a_elements);
+    b = view(k, n, b_elements);
+  }
+
+  std::size_t size() const { return static_cast<std::size_t>(a.rows * b.columns); }
+
+  void expect_near(const std::vector<T>& c) const {
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      for (std::int64_t j = 0; j < b.columns; ++j) {
+        long double sum = 0, magnitude = 0;
+        for (std::int64_t t = 0; t < a.columns; ++t) {
+          const long double term =
+              static_cast<long double>(a.data[i * a.row_stride + t * a.column_stride]) *
+              b.data[t * b.row_stride + j * b.column_stride];
+          sum += term;
+          magnitude += std::fabs(term);
+        }
+        ASSERT_LE(
+            std::fabs(c[static_cast<std::size_t>(i * b.columns + j)] - sum),
+            static_cast<long double>(a.columns) * std::numeric_limits<T>::epsilon() * magnitude)
+            << a.rows << "×" << a.columns << "×" << b.columns << " at " << i << ", " << j;
+      }
+    }
+  }
+};
+
+template <class F>
+void for_sizes(F&& f) {
+  for (const auto& [m, k, n] : {std::array<std::int64_t, 3>{1, 1, 1},
+                                {2, 3, 2},
+                                {6, 16, 8},
+                                {12, 5, 33},
+                                {13, 40, 31},
+                                {25, 7, 70},
+                                {5, 100, 129},
+                                {3, 513, 260},
+                                {40, 300, 300},
+                                {61, 1025, 17},
+                                {300, 900, 257}})
+    f(m, k, n);
+}
+
+template <class T>
+std::vector<T> product(const cpu::FmaGemm<T>& gemm, const Operands<T>& operands) {
+  std::vector<T> c(operands.size());
+  const MatrixView<T>& a = operands.a;
+  Guarded scratch(
+      gemm.scratch_bytes(a.rows, a.columns, operands.b.columns, operands.b.column_stride == 1));
+  gemm.multiply(a, operands.b, c.data(), scratch.data());
+  EXPECT_TRUE(scratch.is_intact());
+  return c;
+}
+
+template <class T>
+void check_fma() {
+  Random random(1);
+  for_sizes([&](std::int64_t m, std::int64_t k, std::int64_t n) {
+    const Operands<T> operands(random, m, k, n);
+    const std::vector<T> c = product(cpu::fma_gemm_avx2<T>(), operands);
+    operands.expect_near(c);
+    if (has_avx512()) {
+      EXPECT_EQ(product(cpu::fma_gemm_avx512<T>(), operands), c);
+    }
+    // A row of a product is the product of the row.
+    Operands<T> row = operands;
+    row.a.rows = 1;
+    row.a.data += (m - 1) * row.a.row_stride;
+    EXPECT_EQ(product(cpu::fma_gemm_avx2<T>(), row),
+              std::vector<T>(c.end() - static_cast<std::ptrdiff_t>(n), c.end()));
+  });
+}
+
+TEST(FmaGemm, has_the_same_bits_for_every_vector_width_and_any_rows) {
+  if (!has_avx2()) GTEST_SKIP() << "this processor has no AVX2";
+  check_fma<float>();
+  check_fma<double>();
+}
+
+template <class T>
+void check_eigen(const cpu::EigenGemm<T>& gemm) {
+  Random random(2);
+  for_sizes([&](std::int64_t m, std::int64_t k, std::int64_t n) {
+    const Operands<T> operands(random, m, k, n);
+    const cpu::EigenBlocks blocks = gemm.blocks(m, k, n);
+    std::vector<T> c(operands.size());
+    Guarded scratch(cpu::eigen_scratch_bytes<T>(blocks));
+    gemm.multiply(operands.a, operands.b, c.data(), blocks, scratch.data());
+    EXPECT_TRUE(scratch.is_intact());
+    operands.expect_near(c);
+  });
+}
+
+TEST(EigenGemm, is_near_for_every_instruction_set) {
+  check_eigen(cpu::eigen_gemm_sse2<float>());
+  check_eigen(cpu::eigen_gemm_sse2<double>());
+  if (!has_avx2()) GTEST_SKIP() << "this processor has no AVX2";
+  check_eigen(cpu::eigen_gemm_avx2<float>());
+  check_eigen(cpu::eigen_gemm_avx2<double>());
+  if (!has_avx512()) GTEST_SKIP() << "this processor has no AVX-512";
+  check_eigen(cpu::eigen_gemm_avx512<float>());
+  check_eigen(cpu::eigen_gemm_avx512<double>());
+}
+
+}  // namespace
+}  // namespace hom::testing
