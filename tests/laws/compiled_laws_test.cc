@@ -153,8 +153,7 @@ TEST(CompiledLaws, a_sum_of_what_is_shared_many_times_takes_linear_time) {
   const Program program = value_and_gradient(hom::program(f, f64[{100}]), {true}, {});
   Choices choices(1);
   const Tensors inputs{random_tensor(f64[{100}], Domain::tame, choices)};
-  for (bool native : {false, true})
-    EXPECT_EQ(compiled_equals_eager(program, inputs, native), "");
+  for (bool native : {false, true}) EXPECT_EQ(compiled_equals_eager(program, inputs, native), "");
 }
 
 }  // namespace
