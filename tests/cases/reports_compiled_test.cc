@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <hom/hom.h>
-#include <hom/tests/cases/support.h>
 
 namespace hom::cases {
 namespace {
