@@ -310,15 +310,14 @@ struct Atan2 {
     return std::atan2(y, x);
   }
 };
-/// The product that is exactly 0 where a factor is, even if the other one is infinite or NaN: the
-/// coefficient of a branch not taken never reaches a gradient. The zero has the product's sign, so
-/// that scaling by a finite factor is multiplication, bit for bit; beside a NaN it is +0.
+/// The product, or +0 where it is NaN and a factor is zero: what is multiplied by exactly 0 is
+/// gone, even if it was infinite or NaN, so the coefficient of a branch not taken never reaches a
+/// gradient. Scaling by a finite factor is multiplication, bit for bit.
 struct Scale {
   template <Float T>
   T operator()(T a, T b) const {
-    const T product = std::copysign(T{0}, a) * std::copysign(T{1}, b);
-    const T zero = ((a != a) | (b != b)) ? T{0} : product;
-    return ((a == T{0}) | (b == T{0})) ? zero : a * b;
+    const T product = a * b;
+    return ((product != product) & ((a == T{0}) | (b == T{0}))) ? T{0} : product;
   }
 };
 

@@ -122,7 +122,7 @@ class Maker {
   Value chosen(const Step& step, const Indices& at);
   Value reduction(const Step& step, Slot slot, const Indices& at);
   Value contraction(const Step& step, Slot slot, const Indices& at);
-  Value gathered(const Step& step, const Indices& at);
+  Value gathered(const Step& step, const Indices& at, Value when);
   Value sliced(const Step& step, const Indices& at);
   Value literal(const Step& step, Slot slot, const Indices& at);
   /// All that an element sums where its terms are unrolled, in order.
@@ -140,7 +140,8 @@ class Maker {
     /// Whether it is in range (`drop`), or known to be.
     Value inside;
   };
-  Place place(const Step& step, Value given, std::int64_t last, std::int64_t axis);
+  /// Only where `when` holds does it matter.
+  Place place(const Step& step, Value given, std::int64_t last, std::int64_t axis, Value when);
   void check(Value ok, Value offending, const Step& step, std::int64_t axis);
 
   void store(const Stored& stored);
@@ -235,6 +236,8 @@ Value Maker::pull(Slot slot, const Indices& at, Value when) {
 
 Value Maker::literal(const Step& step, Slot slot, const Indices& at) {
   const Dtype dtype = type(slot).dtype;
+  if (step.primitive.name != "constant" && step.primitive.name != "iota")
+    return elementwise(step, slot, at);
   if (step.primitive.name == "constant")
     return values().constant(dtype, bits_of(step.attributes.get("value"), dtype));
   const auto axis = static_cast<std::size_t>(step.attributes.integer("axis"));
@@ -245,6 +248,7 @@ Value Maker::viewed(const Step& step, Slot slot, const Indices& at, Value when) 
   const std::string& name = step.primitive.name;
   if (name == "concat") return concatenated(step, at, when);
   if (name == "pad") return padded(step, at, when);
+  if (name == "gather") return gathered(step, at, when);
   const Slot operand =
       name == "barrier" ? step.operands[slot - step.first_result] : step.operands[0];
   const Shape& from = type(operand).shape;
@@ -345,7 +349,7 @@ Value Maker::computed(Slot slot, const Indices& at) {
       return contraction(step, slot, at);
     case Role::reading:
       if (step.primitive.name == "pad") return padded(step, at, always);
-      return step.primitive.name == "gather" ? gathered(step, at) : sliced(step, at);
+      return step.primitive.name == "gather" ? gathered(step, at, always) : sliced(step, at);
     default:
       return elementwise(step, slot, at);
   }
@@ -518,7 +522,8 @@ void Maker::check(Value ok, Value offending, const Step& step, std::int64_t axis
       {Check{ok, offending, failure}, loop_around(values().axes(ok) | values().axes(offending))});
 }
 
-Maker::Place Maker::place(const Step& step, Value given, std::int64_t last, std::int64_t axis) {
+Maker::Place Maker::place(const Step& step, Value given, std::int64_t last, std::int64_t axis,
+                          Value when) {
   const std::uint32_t from = origin(step);
   if (values()[given].dtype == u64) {
     const Value most = values().constant(u64, INT64_MAX);
@@ -530,8 +535,13 @@ Maker::Place Maker::place(const Step& step, Value given, std::int64_t last, std:
   const Value is_high = values().is_below(index, values().position(last + 1));
   const Value inside = values().both(is_low, is_high);
   const bool is_empty = last < 0;
-  if (mode == "check") check(inside, index, step, axis);
   const Value always = values().truth(true);
+  if (mode == "check") {
+    const Value ok = values().known(when) == 1
+                         ? inside
+                         : values().apply(Function::select, bool_, {when, inside, always}, from);
+    check(ok, index, step, axis);
+  }
   if (values().known(inside) == 1) return {index, always};
   if (is_empty) return {values().position(0), values().truth(false)};
   if (mode == "drop") return {index, inside};
@@ -541,7 +551,7 @@ Maker::Place Maker::place(const Step& step, Value given, std::int64_t last, std:
   return {values().within(clipped, 0, last), always};
 }
 
-Value Maker::gathered(const Step& step, const Indices& at) {
+Value Maker::gathered(const Step& step, const Indices& at, Value wanted) {
   const Shape& axes = step.attributes.shape("axes");
   const Slot data = step.operands[0];
   const Shape& shape = type(data).shape;
@@ -552,9 +562,9 @@ Value Maker::gathered(const Step& step, const Indices& at) {
   coordinate.push_back(values().position(0));
   for (std::size_t j = 0; j < axes.size(); ++j) {
     coordinate[batch] = values().position(static_cast<std::int64_t>(j));
-    const Value given = pull(step.operands[1], coordinate, values().truth(true));
+    const Value given = pull(step.operands[1], coordinate, wanted);
     const auto axis = static_cast<std::size_t>(axes[j]);
-    const Place found = place(step, given, shape[axis] - 1, axes[j]);
+    const Place found = place(step, given, shape[axis] - 1, axes[j], wanted);
     index[axis] = found.index;
     when = values().both(when, found.inside);
   }
@@ -565,7 +575,7 @@ Value Maker::gathered(const Step& step, const Indices& at) {
   }
   if (type(data).size() == 0 || values().known(when) == 0)
     return values().constant(type(data).dtype, 0);
-  const Value element = pull(data, index, when);
+  const Value element = pull(data, index, values().both(wanted, when));
   if (values().known(when) == 1) return element;
   return values().apply(Function::select, type(data).dtype,
                         {when, element, values().constant(type(data).dtype, 0)}, origin(step));
@@ -579,7 +589,8 @@ Value Maker::sliced(const Step& step, const Indices& at) {
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const Value start = pull(step.operands[1], {values().position(static_cast<std::int64_t>(i))},
                              values().truth(true));
-    const Place found = place(step, start, shape[i] - size[i], static_cast<std::int64_t>(i));
+    const Place found =
+        place(step, start, shape[i] - size[i], static_cast<std::int64_t>(i), values().truth(true));
     index.push_back(values().add(found.index, at[i]));
   }
   return pull(data, index, values().truth(true));
@@ -589,14 +600,11 @@ void Maker::store(const Stored& stored) {
   const Shape& shape = type(stored.value).shape;
   const std::size_t loop = loop_around(axes_of(stored.at));
   const std::uint32_t buffer = buffer_of(stored.into, true);
-  const Shape strides = row_major_strides(type(stored.into).shape);
   for (const Index& one : instances_of(stored.at, shape)) {
     const Indices at = indices_of(one);
     const Value value = pull(stored.value, at, values().truth(true));
-    Indices into;
-    for (std::size_t i = 0; i < at.size(); ++i)
-      into.push_back(values().add(at[i], values().position(stored.start[i])));
-    const Value index = values().flat({into.data(), into.size()}, strides);
+    const Value index = values().add(values().flat({at.data(), at.size()}, stored.strides),
+                                     values().position(stored.offset));
     draft().goals.push_back({Store{buffer, index, value}, loop});
   }
 }
@@ -624,7 +632,7 @@ void Maker::update(const Step& step) {
         coordinate[batch] = values().position(static_cast<std::int64_t>(j));
         const auto axis = static_cast<std::size_t>(axes[j]);
         const Value where = pull(step.operands[1], coordinate, values().truth(true));
-        const Place found = place(step, where, whole[axis] - 1, axes[j]);
+        const Place found = place(step, where, whole[axis] - 1, axes[j], values().truth(true));
         into[axis] = found.index;
         when = values().both(when, found.inside);
       }
@@ -644,8 +652,8 @@ void Maker::update(const Step& step) {
         const Value start =
             pull(step.operands[2], {values().position(static_cast<std::int64_t>(i))},
                  values().truth(true));
-        const Place found =
-            place(step, start, whole[i] - type(given).shape[i], static_cast<std::int64_t>(i));
+        const Place found = place(step, start, whole[i] - type(given).shape[i],
+                                  static_cast<std::int64_t>(i), values().truth(true));
         into[i] = values().add(found.index, at[i]);
       }
     }
@@ -741,7 +749,7 @@ DraftOfGroup Maker::run() && {
   for (const Stored& stored : group_.stores) store(stored);
   for (Slot member : group_.members) {
     const Placement& p = partition_.slots[member];
-    if (p.is_stored) store({member, p.at, member, Shape(p.at.size(), 0)});
+    if (p.is_stored) store({member, p.at, member, 0, row_major_strides(type(member).shape)});
   }
   return std::move(result_);
 }

@@ -21,7 +21,7 @@ struct LowerOptions {
   /// Whether the backend has code for a step with a program inside (`composite`).
   std::function<bool(const Invocation& step)> has_routine = {};
   /// Values of one kernel, at most.
-  std::int64_t largest_kernel = 512;
+  std::int64_t largest_kernel = 1024;
   bool fuse = true;
 };
 

@@ -223,8 +223,20 @@ struct Loop {
   Block body;
 };
 
+/// Two ways to the same stores. `full` is right always. `quick` is right, and cheaper, where
+/// `holds` (bool), known after the definitions in `attempt`; an executor may run it where that
+/// holds for all positions that it computes at once, and may as well not look at it. Blocks store
+/// and define only; what they define is known to nobody else, but for `attempt`'s values in
+/// `quick`.
+struct Shortcut {
+  Block attempt;
+  Value holds;
+  Block quick;
+  Block full;
+};
+
 struct Statement {
-  std::variant<Define, Store, Check, Loop> is;
+  std::variant<Define, Store, Check, Loop, Shortcut> is;
 };
 
 /// An array that a kernel reads or writes: one that it is given, or one of its own.

@@ -79,6 +79,11 @@ class Printer {
           use(carry.next);
         }
         count(loop->body);
+      } else if (const Shortcut* shortcut = std::get_if<Shortcut>(&statement.is)) {
+        count(shortcut->attempt);
+        use(shortcut->holds);
+        count(shortcut->quick);
+        count(shortcut->full);
       }
     }
   }
@@ -258,6 +263,15 @@ class Printer {
     }
     line(depth, text);
     block(loop.body, depth + 1);
+  }
+
+  void print(const Shortcut& shortcut, int depth) {
+    line(depth, "attempt");
+    block(shortcut.attempt, depth + 1);
+    line(depth, "if " + operand(shortcut.holds));
+    block(shortcut.quick, depth + 1);
+    line(depth, "else");
+    block(shortcut.full, depth + 1);
   }
 
   const Kernel& kernel_;

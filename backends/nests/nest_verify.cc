@@ -239,6 +239,25 @@ class Verifier {
     for (const Reduction& reduction : loop.reductions) learn(reduction.result);
   }
 
+  void place(const Shortcut& shortcut) {
+    const auto is_plain = [](const Block& statements) {
+      return std::all_of(statements.begin(), statements.end(), [](const Statement& statement) {
+        return std::holds_alternative<Define>(statement.is) ||
+               std::holds_alternative<Store>(statement.is);
+      });
+    };
+    expect(is_plain(shortcut.attempt) && is_plain(shortcut.quick) && is_plain(shortcut.full),
+           [] { return std::string("a shortcut with other than definitions and stores"); });
+    const std::size_t before = learnt_.size();
+    block(shortcut.attempt);
+    known(shortcut.holds, "the condition");
+    typed(shortcut.holds, bool_, "the condition");
+    block(shortcut.quick);
+    forget(before);
+    block(shortcut.full);
+    forget(before);
+  }
+
   void open(const Loop& loop) {
     expect(!loop.axes.empty(), [] { return std::string("a loop along no axis"); });
     for (const Axis number : loop.axes) {

@@ -23,6 +23,8 @@ class Counter {
         for (const Axis axis : loop->axes) iterations *= static_cast<double>(kernel_.axes[axis]);
         work_.flops += iterations * static_cast<double>(loop->reductions.size());
         count(loop->body, iterations);
+      } else if (const Shortcut* shortcut = std::get_if<Shortcut>(&statement.is)) {
+        count(shortcut->full, times);
       }
     }
   }

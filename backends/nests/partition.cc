@@ -37,7 +37,14 @@ class Partitioner {
   std::uint32_t item_count() const { return static_cast<std::uint32_t>(result_.items.size()); }
   Group& group_of(std::uint32_t item) { return result_.groups[result_.items[item].group]; }
 
+  void find_users();
+  /// Steps that take a slot, and one more for an output.
+  std::uint32_t use_count(Slot slot) const {
+    return first_user_[slot + 1] - first_user_[slot] + (is_output_[slot] ? 1 : 0);
+  }
   void find_last_uses();
+  void find_parts_read();
+  bool is_made_of_positions(const Step& step);
   void place(std::uint32_t index, const Step& step);
   void place_view(const Step& step);
   void place_barrier(const Step& step);
@@ -56,7 +63,10 @@ class Partitioner {
   void store_bases(Slot slot);
   /// A leaf or view as elements of its own, in the buffer of `into`.
   void materialise(Slot slot, Slot into);
-  bool materialise_in_place(Slot slot, Slot into);
+  std::optional<std::uint32_t> store_in_place(const Stored& stored);
+  std::uint32_t store_apart(const Stored& stored);
+  std::optional<Slot> joined_only_for(Slot slot) const;
+  std::uint32_t redirect(Slot joined, Slot into, std::int64_t offset);
 
   std::uint32_t new_group(const Shape& shape, const SmallVector<bool, 4>& unrolled, Index& index);
   Index fresh_index(Group& group, const Shape& shape, const SmallVector<bool, 4>& unrolled);
@@ -74,6 +84,7 @@ class Partitioner {
   std::int64_t volume(const Group& group, AxisSet axes) const;
   void add_member(std::uint32_t item, const Step& step, Role role, const Index& domain);
   bool shares_reads(const Group& group, const Step& step);
+  bool meets(std::uint32_t item, const Step& step);
   std::optional<Index> index_in_loop(const Group& group, const Shape& shape,
                                      const SmallVector<bool, 4>& unrolled) const;
   bool crosses_reductions(std::uint32_t item, AxisSet kept, AxisSet all);
@@ -84,7 +95,14 @@ class Partitioner {
   const PartitionOptions& options_;
   Partition result_;
   std::vector<std::uint32_t> last_use_;
+  /// The steps that take slot s: `users_[k]` for k from `first_user_[s]` to `first_user_[s + 1]`.
+  std::vector<std::uint32_t> first_user_;
+  std::vector<std::uint32_t> users_;
+  std::vector<bool> is_output_;
 };
+
+/// So many steps are looked at to see whether two meet.
+constexpr std::size_t farthest_meeting = 16;
 
 /// Whether elements lie one behind the other.
 bool is_row_major(const Shape& shape, const Shape& strides) {
@@ -105,6 +123,55 @@ bool is_instance(const Index& one, const Index& of) {
     if (!is_position && !(one[i] == of[i])) return false;
   }
   return true;
+}
+
+void Partitioner::find_users() {
+  is_output_.assign(program_.slot_count(), false);
+  for (Slot slot : program_.outputs()) is_output_[slot] = true;
+  first_user_.assign(program_.slot_count() + 1, 0);
+  for (std::size_t i = 0; i < program_.step_count(); ++i) {
+    for (Slot operand : program_.step(i).operands) ++first_user_[operand + 1];
+  }
+  for (std::size_t s = 0; s < program_.slot_count(); ++s) first_user_[s + 1] += first_user_[s];
+  users_.resize(first_user_.back());
+  std::vector<std::uint32_t> next(first_user_.begin(), first_user_.end() - 1);
+  for (std::size_t i = 0; i < program_.step_count(); ++i) {
+    for (Slot operand : program_.step(i).operands)
+      users_[next[operand]++] = static_cast<std::uint32_t>(i);
+  }
+}
+
+/// Gathers of which only parts are used are read where the parts are.
+void Partitioner::find_parts_read() {
+  std::vector<bool> is_whole(program_.slot_count(), false);
+  for (Slot slot : program_.outputs()) is_whole[slot] = true;
+  for (std::size_t i = 0; i < program_.step_count(); ++i) {
+    const Step step = program_.step(i);
+    const bool is_part = step.primitive.name == "slice";
+    for (Slot operand : step.operands) is_whole[operand] = is_whole[operand] || !is_part;
+  }
+  for (std::size_t i = 0; i < program_.step_count(); ++i) {
+    const Step step = program_.step(i);
+    const bool is_read = step.primitive.name == "gather" && !is_empty(step.first_result) &&
+                         !is_empty(step.operands[0]);
+    if (is_read && !is_whole[step.first_result]) at(step.first_result).role = Role::view;
+  }
+}
+
+/// Whether it is a cheap function of literals and positions, to be computed wherever it is wanted.
+bool Partitioner::is_made_of_positions(const Step& step) {
+  if (at(step.first_result).role != Role::elementwise) return false;
+  constexpr double cheap = 4;
+  const auto function = function_named(step.primitive.name);
+  if (function && cost_of(*function) > cheap) return false;
+  std::uint32_t depth = 0;
+  for (Slot operand : step.operands) {
+    const Placement& p = at(operand);
+    if (p.is_input || p.is_stored || !bases(operand).empty()) return false;
+    depth = std::max(depth, p.depth + 1);
+  }
+  at(step.first_result).depth = depth;
+  return depth <= deepest_view;
 }
 
 void Partitioner::find_last_uses() {
@@ -169,6 +236,8 @@ Partition Partitioner::run() && {
       role = Role::routine;
     for (std::uint32_t r = 0; r < step.result_count; ++r) at(step.first_result + r).role = role;
   }
+  find_parts_read();
+  find_users();
   find_last_uses();
   for (std::size_t i = 0; i < program_.step_count(); ++i)
     place(static_cast<std::uint32_t>(i), program_.step(i));
@@ -184,6 +253,10 @@ void Partitioner::place(std::uint32_t index, const Step& step) {
     first.is_stored = true;
     first.role = Role::captured;
     // What may raise is checked where it is run.
+    return;
+  }
+  if (options_.fuse && is_made_of_positions(step)) {
+    first.role = Role::leaf;
     return;
   }
   switch (role) {
@@ -282,6 +355,7 @@ std::optional<Index> Partitioner::shown(Slot slot, std::uint32_t item) {
   if (p.is_member) return p.item == item ? std::optional(p.at) : std::nullopt;
   if (p.role != Role::view) return std::nullopt;
   const Step step = program_.step(program_.definition(slot));
+  if (step.primitive.name == "gather") return std::nullopt;
   const auto operand = shown(step.operands[0], item);
   if (!operand) return std::nullopt;
   return index_shown(step, type(step.operands[0]), type(slot), *operand, table(item));
@@ -296,7 +370,7 @@ bool Partitioner::is_readable(Slot slot, const std::optional<Index>& index, std:
     if (name == "concat" || name == "pad") {
       if (const auto part = part_read(program_, step, *index))
         return is_readable(step.operands[part->operand], part->at, item);
-    } else {
+    } else if (name != "gather") {
       const AxisTable axes{group_of(item).extents};
       if (const auto read = index_read(step, type(step.operands[0]), type(slot), *index, axes))
         return is_readable(step.operands[0], read, item);
@@ -479,6 +553,35 @@ bool Partitioner::shares_reads(const Group& group, const Step& step) {
   return false;
 }
 
+/// Whether what is made of the step's result soon takes what a group computes too.
+bool Partitioner::meets(std::uint32_t item, const Step& step) {
+  SmallVector<Slot, 16> open{step.first_result};
+  std::size_t seen = 0;
+  for (std::size_t next = 0; next < open.size(); ++next) {
+    for (std::uint32_t k = first_user_[open[next]]; k < first_user_[open[next] + 1]; ++k) {
+      if (++seen > farthest_meeting) return false;
+      const Step user = program_.step(users_[k]);
+      const Role role = at(user.first_result).role;
+      if (role == Role::control || role == Role::routine || role == Role::barrier) continue;
+      for (Slot operand : user.operands) {
+        // What comes later has no place yet, but views show what may have.
+        const auto is_later = [&] {
+          return !at(operand).is_input &&
+                 program_.definition(operand) >= program_.definition(step.first_result);
+        };
+        while (is_later() && at(operand).role == Role::view)
+          operand = program_.step(program_.definition(operand)).operands[0];
+        if (is_later()) continue;
+        for (Slot base : bases(operand)) {
+          if (at(base).is_member && at(base).item == item) return true;
+        }
+      }
+      for (std::uint32_t r = 0; r < user.result_count; ++r) open.push_back(user.first_result + r);
+    }
+  }
+  return false;
+}
+
 /// The index of a whole domain in the axes from the root to one of the group's loops, in their
 /// order.
 std::optional<Index> Partitioner::index_in_loop(const Group& group, const Shape& shape,
@@ -649,7 +752,8 @@ void Partitioner::place_computed(std::uint32_t index, const Step& step) {
       const std::uint32_t last = item_count() - 1;
       const bool is_open =
           result_.items[last].kind == Item::Kind::group && !group_of(last).last_step;
-      if (is_open && (size <= tiny_loop || shares_reads(group_of(last), step))) {
+      if (is_open &&
+          (size <= tiny_loop || shares_reads(group_of(last), step) || meets(last, step))) {
         const auto domain =
             index_in_loop(group_of(last), shape, unrolled_domain(step, role, shape));
         if (domain && join_as(last, step, role, *domain)) return;
@@ -670,9 +774,10 @@ void Partitioner::place_computed(std::uint32_t index, const Step& step) {
   add_member(item, step, role, domain);
 }
 
-/// A view of what the last group computes is stored there.
-bool Partitioner::materialise_in_place(Slot slot, Slot into) {
-  if (!options_.fuse || at(slot).role != Role::view) return false;
+/// A view of what the last group computes is stored there. The item, where it can be.
+std::optional<std::uint32_t> Partitioner::store_in_place(const Stored& stored) {
+  const Slot slot = stored.value;
+  if (!options_.fuse || at(slot).role != Role::view) return std::nullopt;
   std::uint32_t latest = 0;
   bool any = false;
   for (Slot base : bases(slot)) {
@@ -680,36 +785,84 @@ bool Partitioner::materialise_in_place(Slot slot, Slot into) {
     latest = std::max(latest, at(base).item);
     any = true;
   }
-  if (!any || earliest(slot) != latest + 1 || group_of(latest).last_step) return false;
+  if (!any || earliest(slot) != latest + 1 || group_of(latest).last_step) return std::nullopt;
   const auto index = shown(slot, latest);
-  if (!index) return false;
+  if (!index) return std::nullopt;
   for (const Entry& entry : *index) {
-    if (entry.kind == Entry::Kind::free) return false;
+    if (entry.kind == Entry::Kind::free) return std::nullopt;
   }
   for (const Index& one : instances_of(*index, type(slot).shape)) {
-    if (!is_readable(slot, one, latest)) return false;
+    if (!is_readable(slot, one, latest)) return std::nullopt;
   }
   Group& group = group_of(latest);
-  if (!has_path(group, axes_of(*index))) return false;
-  group.stores.push_back({slot, *index, into, Shape(index->size(), 0)});
+  if (!has_path(group, axes_of(*index))) return std::nullopt;
+  group.stores.push_back({slot, *index, stored.into, stored.offset, stored.strides});
   for (Slot base : bases(slot)) {
     if (!at(base).is_member || at(base).item != latest) store(base);
   }
-  store(into);
-  at(into).item = latest;
-  return true;
+  return latest;
+}
+
+/// The `concat` whose elements, one after the other, are those of the slot, and are of no use to
+/// anything else.
+std::optional<Slot> Partitioner::joined_only_for(Slot slot) const {
+  Slot base = slot;
+  while (true) {
+    const Placement& p = result_.slots[base];
+    if (p.is_input || (base != slot && use_count(base) != 1)) return std::nullopt;
+    if (p.role == Role::concat)
+      return !p.is_member && p.is_stored && !p.parts_in.empty() ? std::optional(base)
+                                                                : std::nullopt;
+    const Step step = program_.step(program_.definition(base));
+    if (p.role != Role::view || p.is_member || step.primitive.name != "reshape")
+      return std::nullopt;
+    base = step.operands[0];
+  }
+}
+
+/// The parts of a `concat` are stored into the elements of `into` from `offset` on instead.
+std::uint32_t Partitioner::redirect(Slot joined, Slot into, std::int64_t offset) {
+  std::uint32_t last = 0;
+  for (std::uint32_t item : at(joined).parts_in) {
+    for (Stored& stored : group_of(item).stores) {
+      if (stored.into != joined) continue;
+      stored.into = into;
+      stored.offset += offset;
+    }
+    last = std::max(last, item);
+    at(into).parts_in.push_back(item);
+  }
+  at(joined).is_stored = false;
+  at(joined).parts_in.clear();
+  return last;
 }
 
 void Partitioner::materialise(Slot slot, Slot into) {
-  if (materialise_in_place(slot, into)) return;
+  store(into);
+  const bool is_only_output = slot == into && use_count(slot) == 1 && is_output_[slot];
+  if (const auto joined = joined_only_for(slot); joined && slot != *joined && is_only_output) {
+    at(into).item = redirect(*joined, into, 0);
+    at(into).parts_in.clear();
+    return;
+  }
+  const Shape strides = row_major_strides(type(into).shape);
+  if (const auto item = store_in_place({slot, {}, into, 0, strides})) {
+    at(into).item = *item;
+    return;
+  }
+  at(into).item = store_apart({slot, {}, into, 0, strides});
+}
+
+/// In a group of its own.
+std::uint32_t Partitioner::store_apart(const Stored& stored) {
+  const Shape& shape = type(stored.value).shape;
   Index index;
-  const std::uint32_t item = new_group(type(slot).shape, unrolled_axes(type(slot).shape), index);
+  const std::uint32_t item = new_group(shape, unrolled_axes(shape), index);
   Group& group = group_of(item);
   group.values = 1;
-  group.stores.push_back({slot, index, into, Shape(index.size(), 0)});
-  store_bases(slot);
-  store(into);
-  at(into).item = item;
+  group.stores.push_back({stored.value, index, stored.into, stored.offset, stored.strides});
+  store_bases(stored.value);
+  return item;
 }
 
 void Partitioner::place_cumulative(std::uint32_t index, const Step& step) {
@@ -772,29 +925,51 @@ void Partitioner::place_update(std::uint32_t index, const Step& step) {
 
 void Partitioner::place_concat(const Step& step) {
   const Slot result = step.first_result;
+  const Shape& shape = type(result).shape;
   const auto axis = static_cast<std::size_t>(step.attributes.integer("axis"));
-  Shape start(type(result).shape.size(), 0);
-  std::uint32_t last = Placement::nowhere;
+  const Shape strides = row_major_strides(shape);
+  const bool is_leading =
+      std::all_of(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis),
+                  [](std::int64_t extent) { return extent == 1; });
+  SmallVector<std::uint32_t, 4> items;
+  std::vector<Stored> literals;
+  std::int64_t offset = 0;
   for (Slot operand : step.operands) {
-    const std::int64_t extent = type(operand).shape[axis];
-    if (!is_empty(operand)) {
-      const Placement& p = at(operand);
-      std::uint32_t item = p.item;
-      if (p.is_member) {
-        group_of(item).stores.push_back({operand, p.at, result, start});
-      } else {
-        Index index;
-        item = new_group(type(operand).shape, unrolled_axes(type(operand).shape), index);
-        group_of(item).values = 1;
-        group_of(item).stores.push_back({operand, index, result, start});
-        store_bases(operand);
-      }
-      if (last == Placement::nowhere || item > last) last = item;
+    const Stored part{operand, {}, result, offset, strides};
+    offset += type(operand).shape[axis] * strides[axis];
+    if (is_empty(operand)) continue;
+    const Placement& p = at(operand);
+    const auto joined = is_leading ? joined_only_for(operand) : std::nullopt;
+    if (joined && use_count(operand) == 1) {
+      items.push_back(redirect(*joined, result, part.offset));
+    } else if (p.is_member) {
+      group_of(p.item).stores.push_back({operand, p.at, result, part.offset, strides});
+      items.push_back(p.item);
+    } else if (bases(operand).empty()) {
+      literals.push_back(part);
+    } else if (const auto item = store_in_place(part)) {
+      items.push_back(*item);
+    } else {
+      items.push_back(store_apart(part));
     }
-    start[axis] += extent;
+  }
+  for (const Stored& part : literals) {
+    // Beside the others, where these have the same loops.
+    const Shape& of = type(part.value).shape;
+    const std::uint32_t last = items.empty() ? 0 : *std::max_element(items.begin(), items.end());
+    std::optional<Index> index;
+    if (options_.fuse && !items.empty() && result_.items[last].kind == Item::Kind::group &&
+        !group_of(last).last_step)
+      index = index_in_loop(group_of(last), of, unrolled_axes(of));
+    if (index) {
+      group_of(last).stores.push_back({part.value, *index, result, part.offset, strides});
+    } else {
+      items.push_back(store_apart(part));
+    }
   }
   Placement& p = at(result);
-  p.item = last;
+  if (!items.empty()) p.item = *std::max_element(items.begin(), items.end());
+  for (std::uint32_t item : items) p.parts_in.push_back(item);
   store(result);
 }
 
@@ -851,7 +1026,7 @@ std::optional<StridedView> strided_view(const Program& program, const Partition&
   }
   const Step step = program.step(program.definition(slot));
   const std::string& name = step.primitive.name;
-  if (name == "concat" || name == "pad") return std::nullopt;
+  if (name == "concat" || name == "pad" || name == "gather") return std::nullopt;
   const Slot operand =
       p.role == Role::barrier ? step.operands[slot - step.first_result] : step.operands[0];
   auto view = strided_view(program, partition, operand);

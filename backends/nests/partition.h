@@ -16,7 +16,7 @@ namespace hom::nest {
 
 struct PartitionOptions {
   /// Values of a group, at most: longer programs are split.
-  std::int64_t largest_group = 512;
+  std::int64_t largest_group = 1024;
   /// Whether steps share groups at all.
   bool fuse = true;
   /// Whether a routine of the backend reads operand k of a step where and as it lies. (Row-major
@@ -43,8 +43,9 @@ struct Stored {
   Index at;
   /// Where: a slot's buffer, its own or that of a `concat`.
   Slot into;
-  /// Element i of the value goes to start + i along each axis of `into`.
-  Shape start = {};
+  /// Element i of the value is number offset + Σ i·strides of `into`.
+  std::int64_t offset = 0;
+  Shape strides = {};
 };
 
 struct Group {
@@ -110,6 +111,8 @@ struct Placement {
   /// Of a view: the slots that it shows, in which order is unspecified, and how many views deep.
   SmallVector<Slot, 4> bases = {};
   std::uint32_t depth = 0;
+  /// Of a `concat`: the items that store its parts.
+  SmallVector<std::uint32_t, 4> parts_in = {};
   /// What uses it is in no item before this one.
   std::uint32_t not_before = 0;
 

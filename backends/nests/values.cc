@@ -2,8 +2,10 @@
 #include <hom/backends/nests/values.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include <hom/core/attribute.h>
+#include <hom/core/convert_element.h>
 
 namespace hom::nest {
 namespace {
@@ -255,6 +257,7 @@ Value Values::apply(Function function, Dtype dtype, std::initializer_list<Value>
     const Value* of = operands.begin();
     if (const auto constant = known(of[0])) return *constant != 0 ? of[1] : of[2];
   }
+  if (const auto constant = compared(function, operands)) return truth(*constant);
   return make({.kind = Node::Kind::apply,
                .function = function,
                .dtype = dtype,
@@ -264,8 +267,57 @@ Value Values::apply(Function function, Dtype dtype, std::initializer_list<Value>
               facts_of(operands));
 }
 
+/// A comparison of constants.
+std::optional<bool> Values::compared(Function function,
+                                     std::initializer_list<Value> operands) const {
+  if (operands.size() != 2 || function < Function::eq || function > Function::ge)
+    return std::nullopt;
+  const Node& a = nodes_[operands.begin()[0]];
+  const Node& b = nodes_[operands.begin()[1]];
+  if (a.kind != Node::Kind::constant || b.kind != Node::Kind::constant) return std::nullopt;
+  return visit(a.dtype, [&]<class T>() {
+    T x{};
+    T y{};
+    std::memcpy(&x, &a.number, sizeof x);
+    std::memcpy(&y, &b.number, sizeof y);
+    const auto of = [&](auto left, auto right) {
+      switch (function) {
+        case Function::eq:
+          return left == right;
+        case Function::ne:
+          return left != right;
+        case Function::lt:
+          return left < right;
+        case Function::le:
+          return left <= right;
+        case Function::gt:
+          return left > right;
+        default:
+          return left >= right;
+      }
+    };
+    if constexpr (std::is_integral_v<T>) {
+      return of(x, y);
+    } else {
+      return of(convert_element<double>(x), convert_element<double>(y));
+    }
+  });
+}
+
 Value Values::convert(Value x, Dtype dtype, std::uint32_t step) {
   if (nodes_[x].dtype == dtype) return x;
+  if (nodes_[x].kind == Node::Kind::constant) {
+    return visit(nodes_[x].dtype, [&]<class From>() {
+      From from{};
+      std::memcpy(&from, &nodes_[x].number, sizeof from);
+      return visit(dtype, [&]<class To>() {
+        const To to = convert_element<To>(from);
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &to, sizeof to);
+        return constant(dtype, static_cast<std::int64_t>(bits));
+      });
+    });
+  }
   Facts facts = facts_of({x});
   return make({.kind = Node::Kind::convert, .dtype = dtype, .operands = {x}, .step = step}, facts);
 }

@@ -73,6 +73,7 @@ class Values {
   };
 
   Value make(Node node, Facts facts);
+  std::optional<bool> compared(Function function, std::initializer_list<Value> operands) const;
   Facts facts_of(std::initializer_list<Value> operands) const;
   /// The terms of a sum of indices.
   void split_sum(Value a, SmallVector<Value, 8>& terms) const;

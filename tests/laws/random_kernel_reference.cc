@@ -116,6 +116,11 @@ class Reference {
     record_ = {first_failure_ + 1 + check.failure, index(check.offending)};
   }
 
+  void run(const nest::Shortcut& shortcut) {
+    run(shortcut.attempt);
+    run(element<bool>(value(shortcut.holds)) ? shortcut.quick : shortcut.full);
+  }
+
   void run(const Loop& loop) {
     std::vector<std::vector<Bits>> terms(loop.reductions.size());
     for (const nest::Carry& carry : loop.carries) values_[carry.state] = value(carry.initial);

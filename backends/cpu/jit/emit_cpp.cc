@@ -9,6 +9,7 @@
 #include <hom/backends/cpu/jit/emit_kernel.h>
 #include <hom/backends/cpu/jit/emit_plan.h>
 #include <hom/backends/cpu/jit/native_functions.h>
+#include <hom/backends/nests/shortcuts.h>
 
 namespace hom::cpu {
 namespace {
@@ -110,7 +111,8 @@ CppPlan emit_cpp(const nest::Plan& plan, int vector_bytes) {
   std::int64_t failures = 0;
   for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
     const nest::Kernel& kernel = plan.kernels[k];
-    text.kernels.push_back(KernelPrinter(kernel, dialect, failures).print(k));
+    const nest::Kernel shortened = nest::with_shortcuts(kernel);
+    text.kernels.push_back(KernelPrinter(shortened, dialect, failures).print(k));
     text.comments.push_back(comment_of(plan, kernel, k));
     failures += static_cast<std::int64_t>(kernel.failures.size());
   }

@@ -262,12 +262,11 @@ INLINE V sign_of(V x) {
   typedef element_of<V> T;
   return x > V{} ? splat<V>(T(1)) : (x < V{} ? splat<V>(T(-1)) : x);
 }
-// The product, or 0 where a factor is 0.
+// The product, or 0 where it is NaN and a factor is 0.
 template <class V>
 INLINE V scale(V a, V b) {
-  const V product = copy_sign(V{}, a) * copy_sign(splat<V>(1), b);
-  const V zero = ((a != a) | (b != b)) ? V{} : product;
-  return ((a == V{}) | (b == V{})) ? zero : V(a * b);
+  const V product = a * b;
+  return ((product != product) & ((a == V{}) | (b == V{}))) ? V{} : product;
 }
 
 // To an integer, half to even: adding and subtracting 2^(digits - 1) rounds there.

@@ -148,4 +148,26 @@ void KernelPrinter::place(const nest::Check& check) {
   out_.close();
 }
 
+void KernelPrinter::place(const nest::Shortcut& shortcut) {
+  // What is left over after the vectors is seldom worth a second text.
+  if (kernel_.vector_axis && values_.lanes() == 1) {
+    out_.open();
+    block(shortcut.full);
+    return out_.close();
+  }
+  out_.open();
+  block(shortcut.attempt);
+  out_.open("if (" +
+            (values_.is_vector(shortcut.holds)
+                 ? "all(" + values_.mask(shortcut.holds, values_.mask_bytes(shortcut.holds)) + ")"
+                 : values_.number(shortcut.holds)) +
+            ")");
+  block(shortcut.quick);
+  out_.close();
+  out_.open("else");
+  block(shortcut.full);
+  out_.close();
+  out_.close();
+}
+
 }  // namespace hom::cpu

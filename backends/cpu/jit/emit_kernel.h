@@ -27,6 +27,7 @@ class KernelPrinter {
   void place(const nest::Define& define);
   void place(const nest::Store& store);
   void place(const nest::Check& check);
+  void place(const nest::Shortcut& shortcut);
   void store_vector(const nest::Store& store);
   std::string combined_with(const nest::Store& store, const std::string& there,
                             const std::string& value, Dtype dtype) const;

@@ -17,7 +17,10 @@ std::int64_t weight(const nest::Block& block) {
   std::int64_t sum = 0;
   for (const nest::Statement& statement : block) {
     const Loop* loop = std::get_if<Loop>(&statement.is);
-    sum += loop == nullptr ? 1 : 4 + weight(loop->body);
+    const auto* shortcut = std::get_if<nest::Shortcut>(&statement.is);
+    sum += loop != nullptr ? 4 + weight(loop->body) : 1;
+    if (shortcut != nullptr)
+      sum += weight(shortcut->attempt) + weight(shortcut->quick) + weight(shortcut->full);
   }
   return sum;
 }
@@ -238,6 +241,9 @@ int KernelPrinter::widest(const nest::Block& block) const {
       use(store->value);
     } else if (const auto* loop = std::get_if<Loop>(&statement.is)) {
       bytes = std::max(bytes, widest(*loop));
+    } else if (const auto* shortcut = std::get_if<nest::Shortcut>(&statement.is)) {
+      // The other blocks compute the same in the same dtypes.
+      bytes = std::max(bytes, widest(shortcut->full));
     }
   }
   return bytes;

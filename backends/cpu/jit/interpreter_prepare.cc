@@ -266,6 +266,11 @@ class Preparation {
         copy_row(dtype);
   }
 
+  void emit(const nest::Shortcut& shortcut) {
+    for (const nest::Statement& statement : shortcut.full)
+      std::visit([&](const auto& is) { emit(is); }, statement.is);
+  }
+
   void emit(const Loop& loop) {
     for (const nest::Carry& carry : loop.carries) {
       places_[carry.state] = room_for(carry.state);

@@ -37,6 +37,8 @@ void mark_used(const nest::Block& block, std::vector<bool>& used) {
         used[carry.next] = true;
       }
       mark_used(loop->body, used);
+    } else if (const auto* shortcut = std::get_if<nest::Shortcut>(&statement.is)) {
+      mark_used(shortcut->full, used);
     }
   }
 }
