@@ -413,7 +413,7 @@ void Arranger::run_bundle(const Bundle& bundle) {
 void Arranger::finish(const Task& task) {
   for (Value value : values_of(task)) require(value);
   if (task.term != nullptr) return;
-  std::visit([&](const auto& is) { open_.back().block.push_back({is}); }, task.goal->is);
+  std::visit([&](const auto& is) { open_.back().block.emplace_back().is = is; }, task.goal->is);
 }
 
 Block Arranger::close() {

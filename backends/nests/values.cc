@@ -278,8 +278,8 @@ std::optional<bool> Values::compared(Function function,
   return visit(a.dtype, [&]<class T>() {
     T x{};
     T y{};
-    std::memcpy(&x, &a.number, sizeof x);
-    std::memcpy(&y, &b.number, sizeof y);
+    std::memcpy(static_cast<void*>(&x), &a.number, sizeof x);
+    std::memcpy(static_cast<void*>(&y), &b.number, sizeof y);
     const auto of = [&](auto left, auto right) {
       switch (function) {
         case Function::eq:
@@ -309,7 +309,7 @@ Value Values::convert(Value x, Dtype dtype, std::uint32_t step) {
   if (nodes_[x].kind == Node::Kind::constant) {
     return visit(nodes_[x].dtype, [&]<class From>() {
       From from{};
-      std::memcpy(&from, &nodes_[x].number, sizeof from);
+      std::memcpy(static_cast<void*>(&from), &nodes_[x].number, sizeof from);
       return visit(dtype, [&]<class To>() {
         const To to = convert_element<To>(from);
         std::uint64_t bits = 0;
