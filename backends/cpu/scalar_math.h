@@ -10,6 +10,7 @@
 
 #include <hom/backends/cpu/scalar_logic.h>
 #include <hom/backends/cpu/scalar_type.h>
+#include <hom/backends/nests/nest.h>
 
 namespace hom::scalar {
 
@@ -80,116 +81,65 @@ struct Rsqrt {
     return T{1} / std::sqrt(x);
   }
 };
-struct Exp {
+
+// ---- functions of backends/math/ ----
+
+/// By the vectors of this processor (vector_rows.h).
+float evaluate(nest::Function function, float x);
+double evaluate(nest::Function function, double x);
+float evaluate(nest::Function function, float a, float b);
+double evaluate(nest::Function function, double a, double b);
+
+template <nest::Function function>
+struct Evaluated {
   template <Float T>
   T operator()(T x) const {
-    return std::exp(x);
+    return evaluate(function, x);
   }
 };
-struct Expm1 {
+using Exp = Evaluated<nest::Function::exp>;
+using Expm1 = Evaluated<nest::Function::expm1>;
+using Log = Evaluated<nest::Function::log>;
+using Log1p = Evaluated<nest::Function::log1p>;
+using Sin = Evaluated<nest::Function::sin>;
+using Cos = Evaluated<nest::Function::cos>;
+using Tan = Evaluated<nest::Function::tan>;
+using Asin = Evaluated<nest::Function::asin>;
+using Acos = Evaluated<nest::Function::acos>;
+using Atan = Evaluated<nest::Function::atan>;
+using Sinh = Evaluated<nest::Function::sinh>;
+using Cosh = Evaluated<nest::Function::cosh>;
+using Tanh = Evaluated<nest::Function::tanh>;
+using Asinh = Evaluated<nest::Function::asinh>;
+using Acosh = Evaluated<nest::Function::acosh>;
+using Atanh = Evaluated<nest::Function::atanh>;
+using Logistic = Evaluated<nest::Function::logistic>;
+using Erf = Evaluated<nest::Function::erf>;
+using Erfc = Evaluated<nest::Function::erfc>;
+
+/// What the host's library has for angles beyond `math::largest_angle`, 0 for others.
+template <nest::Function function>
+struct Far {
   template <Float T>
   T operator()(T x) const {
-    return std::expm1(x);
+    if (!(std::fabs(x) > static_cast<T>(sizeof(T) == 4 ? 0x1p17 : 0x1p30))) return T{0};
+    switch (function) {
+      case nest::Function::far_sin:
+        return std::sin(x);
+      case nest::Function::far_cos:
+        return std::cos(x);
+      default:
+        return std::tan(x);
+    }
   }
 };
-struct Log {
+struct Fma {
   template <Float T>
-  T operator()(T x) const {
-    return std::log(x);
+  T operator()(T a, T b, T c) const {
+    return std::fma(a, b, c);
   }
 };
-struct Log1p {
-  template <Float T>
-  T operator()(T x) const {
-    return std::log1p(x);
-  }
-};
-struct Sin {
-  template <Float T>
-  T operator()(T x) const {
-    return std::sin(x);
-  }
-};
-struct Cos {
-  template <Float T>
-  T operator()(T x) const {
-    return std::cos(x);
-  }
-};
-struct Tan {
-  template <Float T>
-  T operator()(T x) const {
-    return std::tan(x);
-  }
-};
-struct Asin {
-  template <Float T>
-  T operator()(T x) const {
-    return std::asin(x);
-  }
-};
-struct Acos {
-  template <Float T>
-  T operator()(T x) const {
-    return std::acos(x);
-  }
-};
-struct Atan {
-  template <Float T>
-  T operator()(T x) const {
-    return std::atan(x);
-  }
-};
-struct Sinh {
-  template <Float T>
-  T operator()(T x) const {
-    return std::sinh(x);
-  }
-};
-struct Cosh {
-  template <Float T>
-  T operator()(T x) const {
-    return std::cosh(x);
-  }
-};
-struct Tanh {
-  template <Float T>
-  T operator()(T x) const {
-    return std::tanh(x);
-  }
-};
-struct Asinh {
-  template <Float T>
-  T operator()(T x) const {
-    return std::asinh(x);
-  }
-};
-struct Acosh {
-  template <Float T>
-  T operator()(T x) const {
-    return std::acosh(x);
-  }
-};
-struct Atanh {
-  template <Float T>
-  T operator()(T x) const {
-    return std::atanh(x);
-  }
-};
-struct Erf {
-  template <Float T>
-  T operator()(T x) const {
-    return std::erf(x);
-  }
-};
-/// 1/(1+e^−x), written so that e^−|x| never overflows and very negative x keep their small values.
-struct Logistic {
-  template <Float T>
-  T operator()(T x) const {
-    const T e = std::exp(-std::fabs(x));
-    return (x >= T{0} ? T{1} : e) / (T{1} + e);
-  }
-};
+
 // ---- binary, numbers ----
 
 struct Add {
@@ -307,7 +257,7 @@ struct Pow {
 struct Atan2 {
   template <Float T>
   T operator()(T y, T x) const {
-    return std::atan2(y, x);
+    return evaluate(nest::Function::atan2, y, x);
   }
 };
 /// The product, or +0 where it is NaN and a factor is zero: what is multiplied by exactly 0 is

@@ -5,6 +5,7 @@
 #include <hom/backends/cpu/scalar_gamma.h>
 #include <hom/backends/cpu/scalar_math.h>
 #include <hom/backends/cpu/scalar_special.h>
+#include <hom/backends/cpu/vector_rows.h>
 
 namespace hom::cpu {
 namespace {
@@ -53,6 +54,16 @@ void binary_row(const Pointers<3>& at, const std::array<std::int64_t, 3>& stride
   }
 }
 
+template <class T>
+void fma_row(const Pointers<4>& at, const std::array<std::int64_t, 4>& strides, std::int64_t n) {
+  T* to = reinterpret_cast<T*>(at[0]);
+  const T* a = reinterpret_cast<const T*>(at[1]);
+  const T* b = reinterpret_cast<const T*>(at[2]);
+  const T* c = reinterpret_cast<const T*>(at[3]);
+  for (std::int64_t i = 0; i < n; ++i)
+    to[i * strides[0]] = scalar::Fma{}(a[i * strides[1]], b[i * strides[2]], c[i * strides[3]]);
+}
+
 /// Rows of one arity, by function and dtype.
 template <std::size_t N>
 using Table = std::array<PerDtype<Row<N>>, nest::function_count>;
@@ -92,31 +103,15 @@ constexpr Table<2> unary_table = [] {
   add(Function::ceil, scalar::Ceil{});
   add(Function::sqrt, scalar::Sqrt{});
   add(Function::rsqrt, scalar::Rsqrt{});
-  add(Function::exp, scalar::Exp{});
-  add(Function::expm1, scalar::Expm1{});
-  add(Function::log, scalar::Log{});
-  add(Function::log1p, scalar::Log1p{});
-  add(Function::sin, scalar::Sin{});
-  add(Function::cos, scalar::Cos{});
-  add(Function::tan, scalar::Tan{});
-  add(Function::asin, scalar::Asin{});
-  add(Function::acos, scalar::Acos{});
-  add(Function::atan, scalar::Atan{});
-  add(Function::sinh, scalar::Sinh{});
-  add(Function::cosh, scalar::Cosh{});
-  add(Function::tanh, scalar::Tanh{});
-  add(Function::asinh, scalar::Asinh{});
-  add(Function::acosh, scalar::Acosh{});
-  add(Function::atanh, scalar::Atanh{});
-  add(Function::logistic, scalar::Logistic{});
-  add(Function::erf, scalar::Erf{});
-  add(Function::erfc, scalar::Erfc{});
   add(Function::erfcx, scalar::Erfcx{});
   add(Function::erf_inv, scalar::ErfInv{});
   add(Function::erfc_inv, scalar::ErfcInv{});
   add(Function::lgamma, scalar::Lgamma{});
   add(Function::is_finite, scalar::IsFinite{});
   add(Function::not_, scalar::Not{});
+  add(Function::far_sin, scalar::Far<Function::far_sin>{});
+  add(Function::far_cos, scalar::Far<Function::far_cos>{});
+  add(Function::far_tan, scalar::Far<Function::far_tan>{});
   return table;
 }();
 
@@ -133,7 +128,6 @@ constexpr Table<3> binary_table = [] {
   add(Function::pow, scalar::Pow{});
   add(Function::max, scalar::Max{});
   add(Function::min, scalar::Min{});
-  add(Function::atan2, scalar::Atan2{});
   add(Function::scale, scalar::Scale{});
   add(Function::eq, scalar::Eq{});
   add(Function::ne, scalar::Ne{});
@@ -176,11 +170,18 @@ void log_gamma_slope_row(std::int64_t k, const Pointers<3>& at,
 }  // namespace
 
 Row<2> unary_row_of(Function function, Dtype dtype) {
+  if (const Row<2> row = vector_unary_row_of(function, dtype)) return row;
   return unary_table[static_cast<std::size_t>(function)][static_cast<std::size_t>(dtype.id)];
 }
 
 Row<3> binary_row_of(Function function, Dtype dtype) {
+  if (const Row<3> row = vector_binary_row_of(function, dtype)) return row;
   return binary_table[static_cast<std::size_t>(function)][static_cast<std::size_t>(dtype.id)];
+}
+
+Row<4> fma_row_of(Dtype dtype) {
+  if (dtype == f32) return &fma_row<float>;
+  return dtype == f64 ? &fma_row<double> : nullptr;
 }
 
 ParametricRow<2> polygamma_row_of(Dtype dtype) {

@@ -18,6 +18,8 @@ Row<2> unary_row_of(nest::Function function, Dtype dtype);
 Row<3> binary_row_of(nest::Function function, Dtype dtype);
 /// to[i] = condition[i] ? a[i] : b[i]
 Row<4> select_row_of(Dtype dtype);
+/// to[i] = a[i]·b[i] + c[i], rounded once; of f32 and f64.
+Row<4> fma_row_of(Dtype dtype);
 /// to[i] = a[i] as the `convert` primitive does.
 Row<2> convert_row_of(Dtype to, Dtype from);
 

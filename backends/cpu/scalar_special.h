@@ -221,14 +221,6 @@ using Erfcx = special::InDouble<special::erfcx>;
 using ErfInv = special::InDouble<special::erf_inv>;
 using ErfcInv = special::InDouble<special::erfc_inv>;
 
-/// 1 − erf(x), accurate where that rounds to 0.
-struct Erfc {
-  template <Float T>
-  T operator()(T x) const {
-    return static_cast<T>(std::erfc(static_cast<double>(x)));
-  }
-};
-
 /// ψ⁽ⁿ⁾
 struct Polygamma {
   template <Float T>

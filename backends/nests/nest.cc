@@ -30,6 +30,13 @@ std::string_view name_of(Combine combine) {
   return names[static_cast<std::size_t>(combine)];
 }
 
+Shortcut::Shortcut() = default;
+Shortcut::Shortcut(const Shortcut&) = default;
+Shortcut::Shortcut(Shortcut&&) noexcept = default;
+Shortcut& Shortcut::operator=(const Shortcut&) = default;
+Shortcut& Shortcut::operator=(Shortcut&&) noexcept = default;
+Shortcut::~Shortcut() = default;
+
 std::int64_t Kernel::argument_count() const {
   return std::count_if(buffers.begin(), buffers.end(),
                        [](const Buffer& buffer) { return !buffer.is_local; });

@@ -92,8 +92,17 @@ enum class Function : std::uint8_t {
   log_gamma_slope,
   // three operands
   select,
+  // of f32 and f64 only, and no primitives: what `expanded` makes the others of
+  /// a·b + c, rounded once.
+  fma,
+  /// sin, cos and tan beyond the reach of backends/math/trigonometric.h, 0 within; hardly ever is
+  /// an
+  /// operand beyond it.
+  far_sin,
+  far_cos,
+  far_tan,
 };
-inline constexpr std::size_t function_count = static_cast<std::size_t>(Function::select) + 1;
+inline constexpr std::size_t function_count = static_cast<std::size_t>(Function::far_tan) + 1;
 
 /// The name of the primitive that it is the meaning of: `add`, `not`.
 std::string_view name_of(Function function);
@@ -229,14 +238,22 @@ struct Loop {
 /// and define only; what they define is known to nobody else, but for `attempt`'s values in
 /// `quick`.
 struct Shortcut {
-  Block attempt;
-  Value holds;
-  Block quick;
-  Block full;
+  Block attempt = {};
+  Value holds = 0;
+  Block quick = {};
+  Block full = {};
+
+  // Out of line: of inlined moves g++ 12 says wrongly that they read what is not initialised.
+  Shortcut();
+  Shortcut(const Shortcut&);
+  Shortcut(Shortcut&&) noexcept;
+  Shortcut& operator=(const Shortcut&);
+  Shortcut& operator=(Shortcut&&) noexcept;
+  ~Shortcut();
 };
 
 struct Statement {
-  std::variant<Define, Store, Check, Loop, Shortcut> is;
+  std::variant<Define, Store, Check, Shortcut, Loop> is;
 };
 
 /// An array that a kernel reads or writes: one that it is given, or one of its own.

@@ -15,6 +15,8 @@ enum class Domain : std::uint8_t {
   /// Integers and floats.
   number,
   floating,
+  /// f32 and f64.
+  wide,
   integer,
   /// bool and integers.
   logical,
@@ -89,6 +91,10 @@ constexpr std::array<Row, function_count> rows{{
     {Function::shift_right, "shift_right", 2, Domain::integer, 2},
     {Function::log_gamma_slope, "log_gamma_slope", 2, Domain::floating, 35000},
     {Function::select, "select", 3, Domain::any, 1},
+    {Function::fma, "fma", 3, Domain::wide, 1},
+    {Function::far_sin, "far_sin", 1, Domain::wide, 3},
+    {Function::far_cos, "far_cos", 1, Domain::wide, 3},
+    {Function::far_tan, "far_tan", 1, Domain::wide, 3},
 }};
 
 constexpr bool is_in_order() {
@@ -108,7 +114,7 @@ std::string_view name_of(Function function) { return row_of(function).name; }
 std::optional<Function> function_named(std::string_view primitive) {
   const auto found =
       std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.name == primitive; });
-  if (found == rows.end()) return std::nullopt;
+  if (found == rows.end() || found->function > Function::select) return std::nullopt;
   return found->function;
 }
 
@@ -124,6 +130,8 @@ bool takes(Function function, Dtype dtype) {
       return !dtype.is_bool();
     case Domain::floating:
       return dtype.is_float();
+    case Domain::wide:
+      return dtype == f32 || dtype == f64;
     case Domain::integer:
       return dtype.is_integer();
     case Domain::logical:

@@ -167,6 +167,16 @@ Bits apply(const Node& node, Dtype dtype, Bits a, Bits b, Bits c) {
       return binary<scalar::ShiftRight>(dtype, a, b);
     case Function::log_gamma_slope:
       return parametric<scalar::LogGammaSlope>(dtype, node.number, a, b);
+    case Function::fma:
+      return dtype == f32
+                 ? bits_of(std::fma(element<float>(a), element<float>(b), element<float>(c)))
+                 : bits_of(std::fma(element<double>(a), element<double>(b), element<double>(c)));
+    case Function::far_sin:
+      return unary<scalar::Far<Function::far_sin>>(dtype, a);
+    case Function::far_cos:
+      return unary<scalar::Far<Function::far_cos>>(dtype, a);
+    case Function::far_tan:
+      return unary<scalar::Far<Function::far_tan>>(dtype, a);
     case Function::select:
       break;
   }

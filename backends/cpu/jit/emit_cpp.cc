@@ -9,6 +9,7 @@
 #include <hom/backends/cpu/jit/emit_kernel.h>
 #include <hom/backends/cpu/jit/emit_plan.h>
 #include <hom/backends/cpu/jit/native_functions.h>
+#include <hom/backends/nests/expand_functions.h>
 #include <hom/backends/nests/shortcuts.h>
 
 namespace hom::cpu {
@@ -34,6 +35,12 @@ class CppDialect final : public Dialect {
     if (!entry) return std::nullopt;
     const bool has_parameter =
         function == nest::Function::polygamma || function == nest::Function::log_gamma_slope;
+    const bool is_far = function >= nest::Function::far_sin && function <= nest::Function::far_tan;
+    if (is_far) {
+      // Hardly ever is one called.
+      return "call_far<" + result + ">(" + native_function_name(*entry) + ", " + operands[0] +
+             ", " + (dtype == f32 ? "0x1p17f" : "0x1p30") + ")";
+    }
     std::string text =
         (has_parameter ? "call_with<" : "call<") + result + ">(" + native_function_name(*entry);
     if (has_parameter) text += ", " + std::to_string(parameter);
@@ -111,7 +118,7 @@ CppPlan emit_cpp(const nest::Plan& plan, int vector_bytes) {
   std::int64_t failures = 0;
   for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
     const nest::Kernel& kernel = plan.kernels[k];
-    const nest::Kernel shortened = nest::with_shortcuts(kernel);
+    const nest::Kernel shortened = nest::expanded(nest::with_shortcuts(kernel));
     text.kernels.push_back(KernelPrinter(shortened, dialect, failures).print(k));
     text.comments.push_back(comment_of(plan, kernel, k));
     failures += static_cast<std::int64_t>(kernel.failures.size());

@@ -269,6 +269,26 @@ INLINE V scale(V a, V b) {
   return ((product != product) & ((a == V{}) | (b == V{}))) ? V{} : product;
 }
 
+// a * b + c, rounded once.
+INLINE f32 fused(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
+INLINE f64 fused(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
+template <class V>
+INLINE V fused(V a, V b, V c) {
+  V result{};
+  EACH_LANE result[l] = fused(element_of<V>(a[l]), element_of<V>(b[l]), element_of<V>(c[l]));
+  return result;
+}
+#if defined(__FMA__)
+INLINE f32x4 fused(f32x4 a, f32x4 b, f32x4 c) { return __builtin_ia32_vfmaddps(a, b, c); }
+INLINE f64x2 fused(f64x2 a, f64x2 b, f64x2 c) { return __builtin_ia32_vfmaddpd(a, b, c); }
+INLINE f32x8 fused(f32x8 a, f32x8 b, f32x8 c) { return __builtin_ia32_vfmaddps256(a, b, c); }
+INLINE f64x4 fused(f64x4 a, f64x4 b, f64x4 c) { return __builtin_ia32_vfmaddpd256(a, b, c); }
+#endif
+#if defined(__AVX512F__)
+INLINE f32x16 fused(f32x16 a, f32x16 b, f32x16 c) { return __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4); }
+INLINE f64x8 fused(f64x8 a, f64x8 b, f64x8 c) { return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4); }
+#endif
+
 // To an integer, half to even: adding and subtracting 2^(digits - 1) rounds there.
 template <class V>
 INLINE V round_to_even(V x) {
@@ -522,6 +542,16 @@ INLINE R call(int function, A a) {
     ((void (*)(void*, const void*, i64))hom_functions[function_count + function])(
         &result, &a, Of<A>::lanes);
     return result;
+  }
+}
+// Only where a number is so far from 0; elsewhere 0.
+template <class R, class A>
+INLINE R call_far(int function, A a, element_of<A> limit) {
+  const auto far = absolute(a) > splat<A>(limit);
+  if constexpr (Of<A>::lanes == 1) {
+    return __builtin_expect(far, 0) ? call<R>(function, a) : R{};
+  } else {
+    return __builtin_expect(!all(~far), 0) ? call<R>(function, a) : R{};
   }
 }
 template <class R, class A>

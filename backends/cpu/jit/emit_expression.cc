@@ -228,6 +228,8 @@ std::string ExpressionPrinter::arithmetic(const Node& what, bool as_vector) cons
       return call("minimum", a, b);
     case Function::scale:
       return call("scale", a, b);
+    case Function::fma:
+      return "fused(" + a + ", " + operands[1] + ", " + b + ")";
     case Function::shift_left:
       return call("shift_left", a, b);
     case Function::shift_right:

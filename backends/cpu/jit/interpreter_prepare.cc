@@ -201,6 +201,9 @@ class Preparation {
     } else if (is.function == nest::Function::select) {
       i.kind = Kind::ternary;
       i.call.ternary = select_row_of(dtype);
+    } else if (is.function == nest::Function::fma) {
+      i.kind = Kind::ternary;
+      i.call.ternary = fma_row_of(dtype);
     } else if (is.operands.size() == 2) {
       i.kind = Kind::binary;
       i.call.binary = binary_row_of(is.function, dtype);

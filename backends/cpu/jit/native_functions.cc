@@ -62,25 +62,6 @@ struct Conversion {
 class Table {
  public:
   Table() {
-    unary<scalar::Exp>(Function::exp);
-    unary<scalar::Expm1>(Function::expm1);
-    unary<scalar::Log>(Function::log);
-    unary<scalar::Log1p>(Function::log1p);
-    unary<scalar::Sin>(Function::sin);
-    unary<scalar::Cos>(Function::cos);
-    unary<scalar::Tan>(Function::tan);
-    unary<scalar::Asin>(Function::asin);
-    unary<scalar::Acos>(Function::acos);
-    unary<scalar::Atan>(Function::atan);
-    unary<scalar::Sinh>(Function::sinh);
-    unary<scalar::Cosh>(Function::cosh);
-    unary<scalar::Tanh>(Function::tanh);
-    unary<scalar::Asinh>(Function::asinh);
-    unary<scalar::Acosh>(Function::acosh);
-    unary<scalar::Atanh>(Function::atanh);
-    unary<scalar::Logistic>(Function::logistic);
-    unary<scalar::Erf>(Function::erf);
-    unary<scalar::Erfc>(Function::erfc);
     unary<scalar::Erfcx>(Function::erfcx);
     unary<scalar::ErfInv>(Function::erf_inv);
     unary<scalar::ErfcInv>(Function::erfc_inv);
@@ -88,7 +69,9 @@ class Table {
     floats<UnaryWith, scalar::Polygamma>(Function::polygamma);
     floats<BinaryWith, scalar::LogGammaSlope>(Function::log_gamma_slope);
     floats<Binary, scalar::Rem>(Function::rem);
-    floats<Binary, scalar::Atan2>(Function::atan2);
+    unary<scalar::Far<Function::far_sin>>(Function::far_sin);
+    unary<scalar::Far<Function::far_cos>>(Function::far_cos);
+    unary<scalar::Far<Function::far_tan>>(Function::far_tan);
     floats<Binary, scalar::Pow>(Function::pow);
     each<Binary, scalar::Pow, std::int8_t, std::int32_t, std::int64_t, std::uint8_t, std::uint32_t,
          std::uint64_t>(Function::pow);

@@ -1,0 +1,191 @@
+// backends/math/pack.h -- vectors of the processor as numbers of this folder
+//
+// Included by files that are compiled for one instruction set each, which define HOM_VECTOR_BYTES
+// (16, 32, 64) and HOM_VECTOR_SET, the namespace of their types: so that no two of them share a
+// function.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
+#include <hom/backends/math/number.h>
+
+namespace hom::math::HOM_VECTOR_SET {
+
+template <class E>
+struct Vectors {
+  using Unsigned = std::conditional_t<sizeof(E) == 4, std::uint32_t, std::uint64_t>;
+  using Signed = std::conditional_t<sizeof(E) == 4, std::int32_t, std::int64_t>;
+  typedef E numbers __attribute__((vector_size(HOM_VECTOR_BYTES)));
+  typedef Unsigned integers __attribute__((vector_size(HOM_VECTOR_BYTES)));
+  typedef Signed mask __attribute__((vector_size(HOM_VECTOR_BYTES)));
+};
+
+template <class E>
+struct Mask {
+  typename Vectors<E>::mask v;
+  friend HOM_MATH Mask operator&(const Mask& a, const Mask& b) { return {a.v & b.v}; }
+  friend HOM_MATH Mask operator|(const Mask& a, const Mask& b) { return {a.v | b.v}; }
+};
+
+template <class E>
+struct Integers {
+  typename Vectors<E>::integers v;
+  friend HOM_MATH Integers operator+(const Integers& a, const Integers& b) { return {a.v + b.v}; }
+  friend HOM_MATH Integers operator-(const Integers& a, const Integers& b) { return {a.v - b.v}; }
+  friend HOM_MATH Integers operator&(const Integers& a, const Integers& b) { return {a.v & b.v}; }
+  friend HOM_MATH Integers operator^(const Integers& a, const Integers& b) { return {a.v ^ b.v}; }
+};
+
+template <class E>
+struct Pack {
+  using Element = E;
+  static constexpr int lanes = HOM_VECTOR_BYTES / sizeof(E);
+  using Numbers = typename Vectors<E>::numbers;
+  Numbers v;
+
+  friend HOM_MATH Pack operator+(const Pack& a, const Pack& b) { return {a.v + b.v}; }
+  friend HOM_MATH Pack operator-(const Pack& a, const Pack& b) { return {a.v - b.v}; }
+  friend HOM_MATH Pack operator*(const Pack& a, const Pack& b) { return {a.v * b.v}; }
+  friend HOM_MATH Pack operator/(const Pack& a, const Pack& b) { return {a.v / b.v}; }
+  friend HOM_MATH Mask<E> operator<(const Pack& a, const Pack& b) { return {a.v < b.v}; }
+  friend HOM_MATH Mask<E> operator>(const Pack& a, const Pack& b) { return {a.v > b.v}; }
+  friend HOM_MATH Mask<E> operator>=(const Pack& a, const Pack& b) { return {a.v >= b.v}; }
+  friend HOM_MATH Mask<E> operator==(const Pack& a, const Pack& b) { return {a.v == b.v}; }
+};
+
+template <class E>
+HOM_MATH Pack<E> like(const Pack<E>&, double value) {
+  return {static_cast<E>(value) - typename Pack<E>::Numbers{}};
+}
+template <class E>
+HOM_MATH Integers<E> bits_like(const Pack<E>&, std::uint64_t value) {
+  return {static_cast<typename Vectors<E>::Unsigned>(value) - typename Vectors<E>::integers{}};
+}
+template <class E>
+HOM_MATH Integers<E> bits(const Pack<E>& x) {
+  return {std::bit_cast<typename Vectors<E>::integers>(x.v)};
+}
+template <class E>
+HOM_MATH Pack<E> number(const Pack<E>&, const Integers<E>& b) {
+  return {std::bit_cast<typename Pack<E>::Numbers>(b.v)};
+}
+template <class E>
+HOM_MATH Integers<E> shift_left(const Integers<E>& b, int by) {
+  return {b.v << by};
+}
+template <class E>
+HOM_MATH Integers<E> shift_right(const Integers<E>& b, int by) {
+  return {b.v >> by};
+}
+template <class E>
+HOM_MATH Mask<E> is_zero(const Integers<E>& b) {
+  return {b.v == typename Vectors<E>::integers{}};
+}
+template <class E>
+HOM_MATH Pack<E> select(const Mask<E>& mask, const Pack<E>& a, const Pack<E>& b) {
+  return {mask.v ? a.v : b.v};
+}
+template <class E>
+HOM_MATH Pack<E> abs(const Pack<E>& x) {
+  constexpr std::uint64_t rest = (std::uint64_t{1} << (8 * sizeof(E) - 1)) - 1;
+  return number(x, bits(x) & bits_like(x, rest));
+}
+template <class E>
+HOM_MATH Pack<E> copysign(const Pack<E>& magnitude, const Pack<E>& sign) {
+  constexpr std::uint64_t bit = std::uint64_t{1} << (8 * sizeof(E) - 1);
+  return number(sign, bits(abs(magnitude)) ^ (bits(sign) & bits_like(sign, bit)));
+}
+
+template <class E>
+HOM_MATH Pack<E> fma(const Pack<E>& a, const Pack<E>& b, const Pack<E>& c) {
+  constexpr bool is_f32 = sizeof(E) == 4;
+#if HOM_VECTOR_BYTES == 64
+  if constexpr (is_f32) {
+    return {_mm512_fmadd_ps(a.v, b.v, c.v)};
+  } else {
+    return {_mm512_fmadd_pd(a.v, b.v, c.v)};
+  }
+#elif HOM_VECTOR_BYTES == 32
+  if constexpr (is_f32) {
+    return {_mm256_fmadd_ps(a.v, b.v, c.v)};
+  } else {
+    return {_mm256_fmadd_pd(a.v, b.v, c.v)};
+  }
+#else
+  Pack<E> result = c;
+  for (int l = 0; l < Pack<E>::lanes; ++l) {
+    result.v[l] =
+        is_f32 ? __builtin_fmaf(a.v[l], b.v[l], c.v[l]) : __builtin_fma(a.v[l], b.v[l], c.v[l]);
+  }
+  return result;
+#endif
+}
+template <class E>
+HOM_MATH Pack<E> sqrt(const Pack<E>& x) {
+  constexpr bool is_f32 = sizeof(E) == 4;
+#if HOM_VECTOR_BYTES == 64
+  if constexpr (is_f32) {
+    return {_mm512_sqrt_ps(x.v)};
+  } else {
+    return {_mm512_sqrt_pd(x.v)};
+  }
+#elif HOM_VECTOR_BYTES == 32
+  if constexpr (is_f32) {
+    return {_mm256_sqrt_ps(x.v)};
+  } else {
+    return {_mm256_sqrt_pd(x.v)};
+  }
+#else
+  Pack<E> result = x;
+  for (int l = 0; l < Pack<E>::lanes; ++l)
+    result.v[l] = is_f32 ? __builtin_sqrtf(x.v[l]) : __builtin_sqrt(x.v[l]);
+  return result;
+#endif
+}
+
+template <class E>
+HOM_MATH bool any(const Mask<E>& mask) {
+  typename Vectors<E>::Signed all = 0;
+  for (int l = 0; l < Pack<E>::lanes; ++l) all |= mask.v[l];
+  return all != 0;
+}
+
+template <class E>
+__attribute__((noinline, cold)) void ask_host(const E* x, E* result, int lanes, Rare function) {
+  for (int l = 0; l < lanes; ++l) {
+    switch (function) {
+      case Rare::sin:
+        result[l] = ::std::sin(x[l]);
+        break;
+      case Rare::cos:
+        result[l] = ::std::cos(x[l]);
+        break;
+      case Rare::tan:
+        result[l] = ::std::tan(x[l]);
+        break;
+      case Rare::pow:
+        break;
+    }
+  }
+}
+template <class E>
+HOM_MATH Pack<E> rarely(const Mask<E>& mask, Rare function, const Pack<E>& x) {
+  Pack<E> result{};
+  if (!any(mask)) [[likely]]
+    return result;
+  E from[Pack<E>::lanes];
+  E to[Pack<E>::lanes];
+  std::memcpy(from, &x.v, sizeof from);
+  ask_host(from, to, Pack<E>::lanes, function);
+  std::memcpy(&result.v, to, sizeof to);
+  return result;
+}
+
+}  // namespace hom::math::HOM_VECTOR_SET
