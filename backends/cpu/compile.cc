@@ -9,8 +9,10 @@
 #include <hom/backends/cpu/kernel.h>
 #include <hom/backends/cpu/native_function.h>
 #include <hom/backends/cpu/routines/routine.h>
+#include <hom/backends/cpu/sharing.h>
 #include <hom/backends/nests/lower.h>
 #include <hom/backends/nests/memory_plan.h>
+#include <hom/backends/nests/sharing.h>
 #include <hom/backends/optimise/optimise.h>
 
 namespace hom {
@@ -32,6 +34,8 @@ nest::Plan planned(const Program& program, const CompileOptions& options) {
     return step.primitive.name == "composite" && has_composite_kernel(step.attributes);
   };
   nest::Plan plan = nest::lower(fast, lowering);
+  const cpu::SharingLimits limits = cpu::sharing_limits();
+  nest::share_launches(plan, {limits.least_ns, limits.chunk_ns});
   nest::plan_memory(plan);
   return plan;
 }

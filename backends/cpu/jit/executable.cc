@@ -10,6 +10,7 @@
 
 #include <hom/backends/cpu/complaints.h>
 #include <hom/backends/cpu/copy.h>
+#include <hom/backends/cpu/jit/parts.h>
 
 namespace hom::cpu {
 namespace {
@@ -48,6 +49,15 @@ struct Executable::Host : PlanHost {
       self->error = std::current_exception();
     }
     std::longjmp(self->escape, 1);
+  }
+
+  static void run_launch(PlanHost* host, KernelFunction kernel, std::byte* const* arguments,
+                         std::int64_t extent, std::int64_t grain) {
+    // Nothing throws: kernels record what is wrong.
+    run_parts(extent, grain, host->record,
+              [&](std::int64_t low, std::int64_t high, FailureRecord& own) {
+                kernel(arguments, low, high, &own);
+              });
   }
 };
 
@@ -264,6 +274,7 @@ void Executable::run(Workspace& workspace) const {
 void Executable::run_function(std::byte* const* buffers) const {
   Host host;
   host.call = Host::run_call;
+  host.launch = Host::run_launch;
   host.executable = this;
   // Without routines nothing throws.
   if (walker_.call_count() == 0 || setjmp(host.escape) == 0) function_(buffers, &host);
