@@ -235,7 +235,7 @@ class Splitting {
                                     .number = from,
                                     .step = kernel_.nodes[value].step});
       }
-      before.push_back({Define{value}});
+      before.emplace_back().is = Define{value};
     }
     excerpt.body() = std::move(before);
     excerpt.body().insert(excerpt.body().end(), combined.begin(), combined.end());
@@ -301,7 +301,8 @@ class Splitting {
       const Node& term = excerpt.node(reduction.term);
       if (reduction.combine >= Combine::argmax) {
         const Value extreme = excerpt.add(Node{.kind = Node::Kind::reduced, .dtype = term.dtype});
-        reductions.push_back(reduction);
+        reductions.push_back({reduction.combine, reduction.term,
+                              excerpt.add(Node{.kind = Node::Kind::reduced, .dtype = i64})});
         reductions.push_back({reduction.combine == Combine::argmax ? Combine::max : Combine::min,
                               reduction.term, extreme});
       } else if (partial_dtype(term.dtype) != term.dtype) {

@@ -146,7 +146,7 @@ void KernelDrawing::store(std::uint32_t buffer, const Index& index, Value value,
   reach(buffer, index.largest);
   kernel_.buffers[buffer].is_written = true;
   if (combine != Combine::set) kernel_.buffers[buffer].is_read = true;
-  block_->push_back({nest::Store{buffer, index.value, value, combine, index.when}});
+  block_->emplace_back().is = nest::Store{buffer, index.value, value, combine, index.when};
 }
 
 void KernelDrawing::draw_store() {
@@ -192,7 +192,7 @@ void KernelDrawing::draw_check() {
                              {anywhere().value, index_constant(choices_.below(2 * iterations()))});
     ok = apply(Function::or_, bool_, {ok, rare});
   }
-  block_->push_back({nest::Check{ok, offending, failure}});
+  block_->emplace_back().is = nest::Check{ok, offending, failure};
 }
 
 /// One loop writes what the next one reads, perhaps the other way round.
@@ -376,13 +376,13 @@ void KernelDrawing::choose_blocks() {
   const std::int64_t extent = kernel_.axes[found->axes[0]];
   const std::int64_t blocks = (extent + kernel_.block - 1) / kernel_.block;
   const Value block = add({Node::Kind::block, {}, i64, {}});
-  kernel_.body.push_back({nest::Define{block}});
+  kernel_.body.emplace_back().is = nest::Define{block};
   for (const nest::Reduction& reduction : std::vector(found->reductions)) {
     const Dtype dtype = kernel_.nodes[reduction.result].dtype;
     const std::uint32_t buffer = add_buffer(dtype, {});
     kernel_.buffers[buffer].is_written = true;
     reach(buffer, blocks - 1);
-    kernel_.body.push_back({nest::Store{buffer, block, reduction.result}});
+    kernel_.body.emplace_back().is = nest::Store{buffer, block, reduction.result};
   }
 }
 
