@@ -7,6 +7,7 @@
 #include <hom/backends/cpu/explain.h>
 #include <hom/backends/cpu/native_function.h>
 #include <hom/backends/cpu/profile.h>
+#include <hom/backends/cpu/threads.h>
 #include <hom/backends/optimise/optimise.h>
 #include <hom/categories/batch.h>
 #include <hom/categories/check_derivatives.h>

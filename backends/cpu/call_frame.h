@@ -58,17 +58,24 @@ struct CallSignature {
   }
 };
 
-/// One argument tensor: itself, or the bytes of a C++ number.
+/// One argument tensor: the caller's, one that it gave away, or the bytes of a C++ number.
 struct CallLeaf {
-  Tensor tensor;
+  const Tensor* borrowed = nullptr;
+  Tensor given;
   alignas(16) std::array<std::byte, 16> number;
 };
 
 /// One input of an executable (jit/executable.h).
 struct CallInput {
+  CallInput() = default;
   /// May be taken away: where this tensor is the only owner of its memory, a result may lie there.
-  Tensor* tensor = nullptr;
-  /// Where there is no tensor: row-major elements that nobody keeps.
+  explicit CallInput(Tensor* given_away) : tensor(given_away), given(given_away) {}
+  explicit CallInput(const Tensor* borrowed) : tensor(borrowed) {}
+  /// Row-major elements that nobody keeps.
+  explicit CallInput(const std::byte* elements) : bytes(elements) {}
+
+  const Tensor* tensor = nullptr;
+  Tensor* given = nullptr;
   const std::byte* bytes = nullptr;
 };
 
@@ -168,8 +175,10 @@ auto sign(CallSignature& to, const T& value, const Location& at) {
   }
 }
 
-/// Appends the leaves of an argument; those of one that the caller gives away are moved.
-template <class T>
+/// Appends the leaves of an argument; those of one that the caller gives away are moved. Others are
+/// only referred to where the call `borrows`, because it is given nothing away: `f(x,
+/// std::move(x))` takes its copy of x first.
+template <bool borrows, class T>
 void take_leaves(std::vector<CallLeaf>& to, T&& value) {
   using Value = std::remove_cvref_t<T>;
   static_assert(!std::same_as<Value, TensorType>,
@@ -179,14 +188,19 @@ void take_leaves(std::vector<CallLeaf>& to, T&& value) {
   // What is inside is given away where the whole is.
   const auto take_inside = [&](auto& inside) {
     if constexpr (is_given) {
-      take_leaves(to, std::move(inside));
+      take_leaves<borrows>(to, std::move(inside));
     } else {
-      take_leaves(to, inside);
+      take_leaves<borrows>(to, inside);
     }
   };
   if constexpr (std::same_as<Value, Tensor>) {
     if (value.is_empty()) return;
-    to.push_back({std::forward<T>(value), {}});
+    CallLeaf& leaf = to.emplace_back();
+    if constexpr (borrows && !is_given) {
+      leaf.borrowed = &value;
+    } else {
+      leaf.given = std::forward<T>(value);
+    }
   } else if constexpr (Arithmetic<Value>) {
     CallLeaf& leaf = to.emplace_back();
     visit(dtype_of<Value>(), [&]<class E>() {
@@ -196,7 +210,7 @@ void take_leaves(std::vector<CallLeaf>& to, T&& value) {
   } else if constexpr (is_instance<Value, std::tuple> || is_instance<Value, std::pair>) {
     std::apply([&](auto&... entries) { (take_inside(entries), ...); }, value);
   } else if constexpr (std::same_as<Value, std::vector<bool>>) {
-    for (const bool entry : value) take_leaves(to, entry);
+    for (const bool entry : value) take_leaves<borrows>(to, entry);
   } else if constexpr (is_array<Value> || is_instance<Value, std::vector>) {
     for (auto& entry : value) take_inside(entry);
   } else if constexpr (is_instance<Value, std::optional>) {
@@ -213,6 +227,19 @@ void take_leaves(std::vector<CallLeaf>& to, T&& value) {
       (visit_member(members), ...);
     });
   }
+}
+
+/// The product with these leaves, which are moved.
+template <class T>
+TensorsOf<T> with_moved_leaves(const T& product, std::vector<Tensor>& replacements) {
+  std::size_t next = 0;
+  auto replace = [&](const auto& leaf, const Path&) -> Tensor {
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(leaf)>, Tensor>) {
+      if (leaf.is_empty()) return leaf;
+    }
+    return std::move(replacements[next++]);
+  };
+  return map_leaves(product, replace, Path(""));
 }
 
 /// Whether a leaf is a symbol of a capture.

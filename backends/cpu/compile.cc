@@ -9,8 +9,10 @@
 #include <hom/backends/cpu/kernel.h>
 #include <hom/backends/cpu/native_function.h>
 #include <hom/backends/cpu/routines/routine.h>
+#include <hom/backends/cpu/sharing.h>
 #include <hom/backends/nests/lower.h>
 #include <hom/backends/nests/memory_plan.h>
+#include <hom/backends/nests/sharing.h>
 #include <hom/backends/optimise/optimise.h>
 
 namespace hom {
@@ -32,6 +34,8 @@ nest::Plan planned(const Program& program, const CompileOptions& options) {
     return step.primitive.name == "composite" && has_composite_kernel(step.attributes);
   };
   nest::Plan plan = nest::lower(fast, lowering);
+  const cpu::SharingLimits limits = cpu::sharing_limits();
+  nest::share_launches(plan, {limits.least_ns, limits.chunk_ns});
   nest::plan_memory(plan);
   return plan;
 }
@@ -73,7 +77,7 @@ std::vector<Tensor> CompiledProgram::operator()(std::vector<Tensor> inputs,
                            to_string(inputs[i].type()) + ", not " + to_string(types[i]),
                        "compile(f) compiles again where types change"};
     });
-    given.push_back({&inputs[i]});
+    given.emplace_back(&inputs[i]);
   }
   std::vector<Tensor> outputs(content_->program.outputs().size());
   content_->executable.run(given, outputs, at);
@@ -149,9 +153,11 @@ CompileCache::EntryPtr CompileCache::compile(const CallSignature& signature,
     copies.push_back(value.copy(value.value));
     value.value = copies.back().get();
   }
-  const auto entry = std::make_shared<const Entry>(
-      Entry{signature.words, std::move(statics), std::move(copies),
-            compile_program(std::move(captured.program), options_), std::move(captured.skeleton)});
+  const std::size_t output_count = captured.program.outputs().size();
+  const auto entry =
+      std::make_shared<const Entry>(Entry{signature.words, std::move(statics), std::move(copies),
+                                          compile_program(std::move(captured.program), options_),
+                                          output_count, std::move(captured.skeleton)});
   const std::scoped_lock lock(mutex_);
   ++compilations_;
   if (!entries_.empty() && compilations_ >= std::min(thrashing, options_.cache + 1) &&
@@ -209,10 +215,11 @@ void run_entry(const CompileCache::Entry& entry, CallFrame& frame, const Locatio
   frame.inputs.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
     CallLeaf& leaf = frame.leaves[i];
-    const bool is_tensor = !leaf.tensor.is_empty();
-    frame.inputs[i] = {is_tensor ? &leaf.tensor : nullptr, leaf.number.data()};
+    frame.inputs[i] = leaf.borrowed != nullptr ? CallInput(leaf.borrowed)
+                      : !leaf.given.is_empty() ? CallInput(&leaf.given)
+                                               : CallInput(leaf.number.data());
   }
-  frame.outputs.resize(entry.program.program().outputs().size());
+  frame.outputs.resize(entry.output_count);
   entry.program.executable().run(frame.inputs, frame.outputs, at);
 }
 

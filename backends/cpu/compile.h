@@ -82,6 +82,7 @@ class CompileCache {
     /// What `statics` point to.
     std::vector<std::shared_ptr<const void>> static_copies;
     CompiledProgram program;
+    std::size_t output_count;
     /// The output with symbols for leaves, of the type that the signature's first word stands for.
     std::shared_ptr<const void> skeleton;
   };
@@ -158,10 +159,16 @@ class Compiled {
       detail::CallFrameScope scope;
       detail::CallFrame& frame = scope.frame();
       const auto entry = entry_of(frame.signature, args...);
-      (detail::take_leaves(frame.leaves, std::forward<Args>(args)), ...);
+      constexpr bool borrows =
+          ((std::is_lvalue_reference_v<Args> || Arithmetic<std::remove_cvref_t<Args>>) && ...);
+      (detail::take_leaves<borrows>(frame.leaves, std::forward<Args>(args)), ...);
       detail::run_entry(*entry, frame, at_);
-      return Output(with_leaves(*static_cast<const Output*>(entry->skeleton.get()),
-                                std::span<const Tensor>(frame.outputs)));
+      if constexpr (std::same_as<Output, Tensor>) {
+        return std::move(frame.outputs[0]);
+      } else {
+        return Output(detail::with_moved_leaves(*static_cast<const Output*>(entry->skeleton.get()),
+                                                frame.outputs));
+      }
     }
   }
 

@@ -13,6 +13,7 @@
 #include <hom/backends/cpu/elementwise.h>
 #include <hom/backends/cpu/matrix_product.h>
 #include <hom/backends/cpu/registration.h>
+#include <hom/backends/cpu/shared_rows.h>
 
 namespace hom::cpu {
 namespace {
@@ -109,11 +110,25 @@ void multiply_batch(const MatrixView<T>& a, const MatrixView<T>& b, T* c) {
   }
 }
 
+/// Rows of large products by several threads: a row of a product is the product of the row.
+template <class T>
+void multiply_shared(const MatrixView<T>& a, const MatrixView<T>& b, T* c) {
+  // So many products take about the time of one element of an elementwise loop.
+  constexpr std::int64_t products = 16;
+  const std::int64_t grain = shared_grain(a.rows, a.columns * b.columns / products, 48);
+  parallel_ranges(a.rows, grain, [&](std::int64_t low, std::int64_t high) {
+    MatrixView<T> rows = a;
+    rows.data += low * a.row_stride;
+    rows.rows = high - low;
+    multiply_batch<T>(rows, b, c + low * b.columns);
+  });
+}
+
 template <class T>
 void multiply_batches(const Matrices<T>& a, const Matrices<T>& b, T* c) {
   for_each_offset(merge_axes<2>(a.batch.shape, {&a.batch.strides, &b.batch.strides}), 0,
                   [&](const std::array<std::int64_t, 2>& offsets) {
-                    multiply_batch<T>(
+                    multiply_shared<T>(
                         {a.data + offsets[0], a.rows, a.columns, a.row_stride, a.column_stride},
                         {b.data + offsets[1], b.rows, b.columns, b.row_stride, b.column_stride}, c);
                     c += a.rows * b.columns;

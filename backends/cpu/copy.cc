@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <hom/backends/cpu/elementwise.h>
+#include <hom/backends/cpu/shared_rows.h>
 
 namespace hom::cpu {
 namespace {
@@ -65,17 +66,23 @@ bool is_transposed(const AxisList<2>& axes) {
 /// Walks the two innermost axes tile by tile.
 void move_tiles(Row<2> row, const AxisList<2>& axes, const Region& to, const Region& from,
                 std::int64_t size) {
-  for_each_offset(axes, 2, [&](const std::array<std::int64_t, 2>& offsets) {
-    for (std::int64_t i = 0; i < axes[1].extent; i += tile) {
+  // Strips of tiles.
+  const auto move = [&](const std::array<std::int64_t, 2>& offsets, std::int64_t low,
+                        std::int64_t high) {
+    for (std::int64_t i = low; i < high; i += tile) {
       for (std::int64_t j = 0; j < axes[0].extent; j += tile) {
         const AxisList<2> part{{std::min(tile, axes[0].extent - j), axes[0].strides},
-                               {std::min(tile, axes[1].extent - i), axes[1].strides}};
+                               {std::min(tile, high - i), axes[1].strides}};
         const auto offset = [&](std::size_t k) {
           return (offsets[k] + i * axes[1].strides[k] + j * axes[0].strides[k]) * size;
         };
         for_each_row(part, {to.data + offset(0), from.data + offset(1)}, {size, size}, row);
       }
     }
+  };
+  for_each_offset(axes, 2, [&](const std::array<std::int64_t, 2>& offsets) {
+    parallel_ranges(axes[1].extent, shared_grain(axes[1].extent, axes[0].extent, tile),
+                    [&](std::int64_t low, std::int64_t high) { move(offsets, low, high); });
   });
 }
 
@@ -118,7 +125,7 @@ void move_elements(Row<2> row, Dtype dtype, const Shape& shape, const Region& to
     move_tiles(row, axes, to, from, size);
   } else {
     prefer_long_rows(axes);
-    for_each_row(axes, {to.data, from.data}, {size, size}, row);
+    for_each_row_shared(axes, {to.data, from.data}, {size, size}, row);
   }
 }
 

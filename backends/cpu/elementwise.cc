@@ -1,6 +1,8 @@
 // backends/cpu/elementwise.cc -- running rows over the arrays of an elementwise step
 #include <hom/backends/cpu/elementwise.h>
 
+#include <hom/backends/cpu/shared_rows.h>
+
 namespace hom::cpu {
 namespace {
 
@@ -36,7 +38,7 @@ TensorList map(const Invocation& step, TensorList operands, Row<N> row) {
   }
   AxisList<N> axes = merge_axes<N>(type.shape, strides);
   prefer_long_rows(axes);
-  for_each_row(axes, at, sizes, row);
+  for_each_row_shared(axes, at, sizes, row);
 
   if (fresh) return list_of(std::move(fresh));
   owned_array(operands[reused]).type.dtype = type.dtype;

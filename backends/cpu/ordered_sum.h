@@ -112,4 +112,41 @@ class OrderedReduction {
   std::int64_t filled_ = 0;
 };
 
+/// Combines the totals of blocks, each of a power of two times `chunk` terms but for the last one,
+/// which may have fewer: the digits of the same binary counter, so the same tree and the same bits
+/// as all terms in one `OrderedReduction`. Totals of 16-bit floats are kept in f32 until the end.
+template <class F, class T>
+class PairwiseReduction {
+ public:
+  using Computed = scalar::Compute<T>;
+
+  explicit PairwiseReduction(Computed identity) : identity_(identity) {}
+
+  void add(const T& total) {
+    Computed part = scalar::load(total);
+    std::int64_t level = 0;
+    for (; count_ >> level & 1; ++level) part = F{}(pending_[level], part);
+    pending_[level] = part;
+    ++count_;
+  }
+
+  /// The result; starts anew.
+  T finish() {
+    Computed total = identity_;
+    bool is_first = true;
+    for (std::int64_t level = 0; count_ >> level != 0; ++level) {
+      if ((count_ >> level & 1) == 0) continue;
+      total = is_first ? pending_[level] : F{}(pending_[level], total);
+      is_first = false;
+    }
+    count_ = 0;
+    return static_cast<T>(total);
+  }
+
+ private:
+  Computed identity_;
+  Computed pending_[58];
+  std::uint64_t count_ = 0;
+};
+
 }  // namespace hom::cpu

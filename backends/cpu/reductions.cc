@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <memory>
+#include <type_traits>
 
 #include <hom/backends/cpu/elementwise.h>
 #include <hom/backends/cpu/identities.h>
 #include <hom/backends/cpu/ordered_sum.h>
 #include <hom/backends/cpu/registration.h>
+#include <hom/backends/cpu/shared_rows.h>
 
 namespace hom::cpu {
 namespace {
@@ -23,12 +26,13 @@ struct Nest {
 
 /// Rows lie in memory: walks all terms of up to `columns` neighbouring results together.
 template <class F, class T>
-void reduce_columns(const Nest& nest, scalar::Compute<T> identity, const T* x, T* to) {
+void reduce_columns(const Nest& nest, scalar::Compute<T> identity, const T* x, T* to,
+                    std::int64_t low, std::int64_t high) {
   OrderedReduction<F, T, columns> reduction(identity);
-  const auto [extent, strides] = nest.kept[0];
+  const auto strides = nest.kept[0].strides;
   for_each_offset(nest.kept, 1, [&](const std::array<std::int64_t, 2>& offsets) {
-    for (std::int64_t first = 0; first < extent; first += columns) {
-      const std::int64_t width = std::min(columns, extent - first);
+    for (std::int64_t first = low; first < high; first += columns) {
+      const std::int64_t width = std::min(columns, high - first);
       const T* column = x + offsets[0] + first * strides[0];
       for_each_offset(nest.reduced, 0, [&](const std::array<std::int64_t, 1>& term) {
         reduction.add_term(column + term[0], strides[0], width);
@@ -36,6 +40,29 @@ void reduce_columns(const Nest& nest, scalar::Compute<T> identity, const T* x, T
       reduction.finish(to + offsets[1] + first * strides[1], width);
     }
   });
+}
+
+/// All terms as one, in blocks: their results are digits of the same counter.
+template <class F, class T>
+bool reduce_blocks(const Nest& nest, scalar::Compute<T> identity, const T* x, T* to) {
+  using Computed = scalar::Compute<T>;
+  if (!nest.kept.empty() || nest.reduced.size() != 1 || !std::is_same_v<T, Computed>) return false;
+  const auto [extent, strides] = nest.reduced[0];
+  std::int64_t block = OrderedReduction<F, T, 1>::chunk;
+  const std::int64_t grain = shared_grain(extent, 1, block);
+  if (grain == 0) return false;
+  while (block < grain) block *= 2;
+  const std::int64_t blocks = (extent + block - 1) / block;
+  const auto totals = std::make_unique<T[]>(static_cast<std::size_t>(blocks));
+  parallel_ranges(extent, block, [&, stride = strides[0]](std::int64_t low, std::int64_t high) {
+    OrderedReduction<F, T, 1> reduction(identity);
+    reduction.add_run(x + low * stride, stride, high - low);
+    reduction.finish(&totals[static_cast<std::size_t>(low / block)], 1);
+  });
+  PairwiseReduction<F, T> all(identity);
+  for (std::int64_t i = 0; i < blocks; ++i) all.add(totals[i]);
+  *to = all.finish();
+  return true;
 }
 
 /// Walks the terms of one result after the other.
@@ -68,8 +95,30 @@ void reduce(const Nest& nest, const std::byte* x, std::byte* to) {
     std::fill_n(reinterpret_cast<T*>(to), results, static_cast<T>(Identity::value));
     return;
   }
-  const auto run = prefers_columns(nest) ? &reduce_columns<F, T> : &reduce_each<F, T>;
-  run(nest, Identity::value, reinterpret_cast<const T*>(x), reinterpret_cast<T*>(to));
+  const T* from = reinterpret_cast<const T*>(x);
+  T* const results = reinterpret_cast<T*>(to);
+  std::int64_t terms = 1;
+  for (const Axis<1>& axis : nest.reduced) terms *= axis.extent;
+  for (const Axis<2>& axis : nest.kept) terms *= axis.extent;
+  if (prefers_columns(nest)) {
+    const std::int64_t extent = nest.kept[0].extent;
+    parallel_ranges(extent, shared_grain(extent, terms / extent, columns),
+                    [&](std::int64_t low, std::int64_t high) {
+                      reduce_columns<F, T>(nest, Identity::value, from, results, low, high);
+                    });
+    return;
+  }
+  if (reduce_blocks<F, T>(nest, Identity::value, from, results)) return;
+  if (nest.kept.empty()) return reduce_each<F, T>(nest, Identity::value, from, results);
+  // Parts of the outermost axis that stays.
+  const Axis<2> outer = nest.kept.back();
+  parallel_ranges(outer.extent, shared_grain(outer.extent, terms / outer.extent),
+                  [&](std::int64_t low, std::int64_t high) {
+                    Nest part = nest;
+                    part.kept.back().extent = high - low;
+                    reduce_each<F, T>(part, Identity::value, from + low * outer.strides[0],
+                                      results + low * outer.strides[1]);
+                  });
 }
 
 Nest nest_of(const Array& x, const Array& result, const Shape& axes) {

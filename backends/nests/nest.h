@@ -144,6 +144,8 @@ struct Node {
     /// them distinct.
     reduced,
     carried,
+    /// i64: the number of the block that runs, low / `Kernel::block`.
+    block,
   };
 
   Kind kind;
@@ -204,12 +206,22 @@ struct Check {
 /// The terms of all iterations as one, in the order of ordered_sum.h: term number i is that of
 /// iteration i, all axes of the loop counted as one in row-major order. 16-bit floats accumulate in
 /// f32 and round once, at the end.
+///
+/// Terms may be results of blocks: a reduction of many terms is done by several threads in two
+/// stages. A kernel with `Kernel::block` reduces each block of its terms, a power of two times 64
+/// of them, in the order of ordered_sum.h; a second one combines the blocks' results with
+/// `pairwise`: no lanes and no chunks, each term is a digit of the binary counter as the total of a
+/// chunk is. The last block may be incomplete. That is the same tree as in one stage, so the same
+/// bits.
 struct Reduction {
   Combine combine;
   /// Computed in the body.
   Value term;
   /// Known after the loop.
   Value result;
+  /// In kernels without vector axis, and not for places. Where no order changes a bit (integers,
+  /// bools) it means nothing. A single term is the result.
+  bool pairwise = false;
 };
 
 /// A value that goes from each iteration to the next: `state` is `initial` in the first, later what
@@ -294,6 +306,12 @@ struct Kernel {
   /// first axis may be split: into parts for several threads, or panels that follow a matrix
   /// product.
   bool is_splittable = false;
+  /// If not 0, the kernel is splittable, and its loop may have reductions: one run is for the
+  /// positions of one block, [k·block, min((k + 1)·block, extent)). Definitions and stores may
+  /// follow the loop; results of the reductions are then those of this block's terms, of which
+  /// `block` positions make a power of two times 64. The place of an extreme counts from the start
+  /// of the block.
+  std::int64_t block = 0;
 
   std::int64_t argument_count() const;
 };

@@ -137,7 +137,8 @@ class Printer {
       out_ += "\n";
     }
     if (const Loop* loop = split_loop(kernel_); loop != nullptr && !loop->axes.empty())
-      out_ += "  split along a" + std::to_string(loop->axes[0]) + "\n";
+      out_ += "  split along a" + std::to_string(loop->axes[0]) +
+              (kernel_.block > 0 ? " in blocks of " + std::to_string(kernel_.block) : "") + "\n";
   }
 
   bool is_inlined(Value value) const {
@@ -204,6 +205,8 @@ class Printer {
         return "⌊" + factor_of(node) + "/" + std::to_string(node.number) + "⌋";
       case Node::Kind::index_remainder:
         return "(" + factor_of(node) + " mod " + std::to_string(node.number) + ")";
+      case Node::Kind::block:
+        return "block";
       case Node::Kind::reduced:
         return "reduced";
       case Node::Kind::carried:
@@ -255,7 +258,8 @@ class Printer {
     if (loop.reverse) text += " down";
     for (const Reduction& reduction : loop.reductions) {
       text += ", v" + std::to_string(reduction.result) + " = " +
-              std::string(name_of(reduction.combine)) + "(" + operand(reduction.term) + ")";
+              std::string(name_of(reduction.combine)) + (reduction.pairwise ? " pairwise(" : "(") +
+              operand(reduction.term) + ")";
     }
     for (const Carry& carry : loop.carries) {
       text += ", v" + std::to_string(carry.state) + " from " + operand(carry.initial) + " to " +

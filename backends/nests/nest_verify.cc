@@ -1,5 +1,6 @@
 // backends/nests/nest_verify.cc -- whether a kernel is well-formed
 #include <algorithm>
+#include <bit>
 
 #include <hom/backends/nests/nest_functions.h>
 
@@ -20,6 +21,8 @@ class Verifier {
     buffers();
     for (Value value = 0; value < kernel_.nodes.size(); ++value) node(value);
     block(kernel_.body);
+    expect(kernel_.block == 0 || (kernel_.block > 0 && kernel_.is_splittable),
+           [] { return std::string("in blocks, but not splittable"); });
     if (kernel_.is_splittable) splittable();
   }
 
@@ -89,6 +92,10 @@ class Verifier {
       case Kind::axis:
         takes_indices(0);
         axis(node.number);
+        break;
+      case Kind::block:
+        takes_indices(0);
+        expect(kernel_.block > 0, complain(" counts blocks, but the kernel has none"));
         break;
       case Kind::constant:
       case Kind::reduced:
@@ -287,13 +294,29 @@ class Verifier {
              " of " + std::string(dtype.name());
     });
     typed(reduction.result, reduction.combine >= Combine::argmax ? i64 : dtype, "the result");
+    expect(!reduction.pairwise || (reduction.combine < Combine::argmax && !kernel_.vector_axis),
+           [&] { return name(reduction.result) + " is pairwise, of places or among vectors"; });
   }
 
   void splittable() const {
     const Loop* loop = split_loop(kernel_);
+    if (kernel_.block > 0) return in_blocks(loop);
     const bool ends_with_it = loop != nullptr && loop == std::get_if<Loop>(&kernel_.body.back().is);
     expect(ends_with_it && loop->reductions.empty() && loop->carries.empty(), [] {
       return std::string("splittable, but not one loop without reductions and carries");
+    });
+  }
+
+  void in_blocks(const Loop* loop) const {
+    const auto loops = std::count_if(
+        kernel_.body.begin(), kernel_.body.end(),
+        [](const Statement& statement) { return std::holds_alternative<Loop>(statement.is); });
+    expect(loop != nullptr && loops == 1 && loop->carries.empty() && !loop->reverse,
+           [] { return std::string("in blocks, but not one loop without carries"); });
+    std::int64_t terms = kernel_.block;
+    for (std::size_t i = 1; i < loop->axes.size(); ++i) terms *= kernel_.axes[loop->axes[i]];
+    expect(terms % 64 == 0 && std::has_single_bit(static_cast<std::uint64_t>(terms / 64)), [&] {
+      return "blocks of " + std::to_string(terms) + " terms, not of a power of two times 64";
     });
   }
 

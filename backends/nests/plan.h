@@ -81,6 +81,8 @@ class Routine {
   /// Rows [low, high) of the only result, whose leading axes are counted as one: all but the last.
   virtual void run_rows(std::span<const std::byte* const> operands, std::byte* result,
                         std::byte* scratch, std::int64_t low, std::int64_t high) const;
+  /// Whether rows have the same bits whatever others are computed with them.
+  virtual bool has_free_rows() const { return false; }
   /// Rows that are worth one call of `run_rows`, so that what follows finds them in the cache.
   virtual std::int64_t panel() const { return 1; }
   /// What it is, for `explain`: `dot_general by Eigen`.
@@ -92,6 +94,10 @@ class Routine {
 struct Launch {
   std::uint32_t kernel;
   std::vector<Address> arguments;
+  /// Positions along the axis that may be split for one of several threads at a time; 0 where that
+  /// is not worth it (sharing.h). The same for any number of threads, and `Kernel::block` where the
+  /// kernel has that.
+  std::int64_t grain = 0;
 };
 
 /// Runs a routine. With an epilogue, rows of the result are handed to a kernel as soon as they are

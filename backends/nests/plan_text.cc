@@ -81,7 +81,8 @@ class Printer {
   std::string launch(const Launch& launch) const {
     return (launch.kernel < plan_.kernels.size() ? plan_.kernels[launch.kernel].name
                                                  : "kernel " + std::to_string(launch.kernel)) +
-           "(" + addresses(launch.arguments) + ")";
+           "(" + addresses(launch.arguments) + ")" +
+           (launch.grain > 0 ? " in pieces of " + std::to_string(launch.grain) : "");
   }
 
   void instructions(const Instructions& list, int depth) {

@@ -26,7 +26,7 @@ std::string difference_when_run(const nest::Plan& plan, std::shared_ptr<const cp
   for (int run = 0; run < 2; ++run) {
     Tensors given = inputs;
     std::vector<cpu::Executable::Input> list;
-    for (Tensor& x : given) list.push_back({&x});
+    for (Tensor& x : given) list.emplace_back(&x);
     Tensors outputs(want.size());
     executable.run(list, outputs, Location::current());
     if (std::string wrong = difference_in_bits(outputs, want); !wrong.empty())

@@ -2,6 +2,7 @@
 #include <hom/tests/laws/random_kernel.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -145,7 +146,7 @@ void KernelDrawing::store(std::uint32_t buffer, const Index& index, Value value,
   reach(buffer, index.largest);
   kernel_.buffers[buffer].is_written = true;
   if (combine != Combine::set) kernel_.buffers[buffer].is_read = true;
-  block_->push_back({nest::Store{buffer, index.value, value, combine, index.when}});
+  block_->emplace_back().is = nest::Store{buffer, index.value, value, combine, index.when};
 }
 
 void KernelDrawing::draw_store() {
@@ -191,7 +192,7 @@ void KernelDrawing::draw_check() {
                              {anywhere().value, index_constant(choices_.below(2 * iterations()))});
     ok = apply(Function::or_, bool_, {ok, rare});
   }
-  block_->push_back({nest::Check{ok, offending, failure}});
+  block_->emplace_back().is = nest::Check{ok, offending, failure};
 }
 
 /// One loop writes what the next one reads, perhaps the other way round.
@@ -340,6 +341,51 @@ std::vector<std::byte> KernelDrawing::content_of(std::size_t buffer) {
   return bytes;
 }
 
+/// Where the body is one loop with reductions, perhaps a kernel in blocks: each stores its results.
+/// Where no loop is along a vector axis, results may be those of blocks.
+void KernelDrawing::choose_blocks() {
+  const auto pairwise = [&](const auto& self, nest::Block& block) -> void {
+    for (nest::Statement& statement : block) {
+      auto* const loop = std::get_if<Loop>(&statement.is);
+      if (loop == nullptr) continue;
+      self(self, loop->body);
+      for (nest::Reduction& reduction : loop->reductions)
+        reduction.pairwise = reduction.combine < nest::Combine::argmax && choices_.one_in(2);
+    }
+  };
+  if (!kernel_.vector_axis && choices_.one_in(2)) pairwise(pairwise, kernel_.body);
+  Loop* found = nullptr;
+  for (nest::Statement& statement : kernel_.body) {
+    auto* const loop = std::get_if<Loop>(&statement.is);
+    if (loop == nullptr) continue;
+    if (found != nullptr) return;
+    found = loop;
+  }
+  if (found == nullptr || found->reductions.empty() || !found->carries.empty() || found->reverse ||
+      !choices_.one_in(2))
+    return;
+  std::int64_t inner = 1;
+  for (std::size_t i = 1; i < found->axes.size(); ++i) inner *= kernel_.axes[found->axes[i]];
+  if (!std::has_single_bit(static_cast<std::uint64_t>(inner))) return;
+  kernel_.is_splittable = true;
+  kernel_.block = std::max<std::int64_t>(64 / inner, 1) << choices_.below(2);
+  for (nest::Statement& statement : found->body) {
+    // What blocks store alike would be stored by the last of them alone.
+    if (std::holds_alternative<nest::Store>(statement.is)) return;
+  }
+  const std::int64_t extent = kernel_.axes[found->axes[0]];
+  const std::int64_t blocks = (extent + kernel_.block - 1) / kernel_.block;
+  const Value block = add({Node::Kind::block, {}, i64, {}});
+  kernel_.body.emplace_back().is = nest::Define{block};
+  for (const nest::Reduction& reduction : std::vector(found->reductions)) {
+    const Dtype dtype = kernel_.nodes[reduction.result].dtype;
+    const std::uint32_t buffer = add_buffer(dtype, {});
+    kernel_.buffers[buffer].is_written = true;
+    reach(buffer, blocks - 1);
+    kernel_.body.emplace_back().is = nest::Store{buffer, block, reduction.result};
+  }
+}
+
 KernelCase KernelDrawing::draw() {
   kernel_.name = "random";
   for (std::int64_t n = choices_.between(1, 3); n > 0; --n)
@@ -364,9 +410,11 @@ KernelCase KernelDrawing::draw() {
     draw_block(0);
     draw_store();
   }
+  choose_blocks();
   arguments_first();
-  if (const Loop* loop =
-          kernel_.body.size() == 1 ? std::get_if<Loop>(&kernel_.body[0].is) : nullptr)
+  if (const Loop* loop = kernel_.body.size() == 1 && kernel_.block == 0
+                             ? std::get_if<Loop>(&kernel_.body[0].is)
+                             : nullptr)
     kernel_.is_splittable = loop->reductions.empty() && loop->carries.empty() && !loop->reverse;
   KernelCase result{kernel_, {}};
   for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {

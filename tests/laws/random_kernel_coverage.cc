@@ -48,6 +48,7 @@ void count_block(const nest::Kernel& kernel, const nest::Block& block,
       count(loop_text(kernel, *loop));
       if (exchanges(*loop)) count("states that change places");
       for (const nest::Reduction& reduction : loop->reductions) {
+        if (reduction.pairwise) count("reduce pairwise");
         const bool side_by_side = varies[reduction.result] && kernel.axes[*kernel.vector_axis] > 1;
         count(of_dtype((side_by_side ? "reduce side by side " : "reduce ") +
                            std::string(name_of(reduction.combine)),
@@ -93,6 +94,9 @@ void KernelCoverage::count(const nest::Kernel& kernel) {
       case Node::Kind::carried:
         count(of_dtype("carry", node.dtype));
         break;
+      case Node::Kind::block:
+        count("block");
+        break;
       case Node::Kind::axis:
       case Node::Kind::constant:
       case Node::Kind::reduced:
@@ -100,6 +104,7 @@ void KernelCoverage::count(const nest::Kernel& kernel) {
     }
   }
   if (kernel.is_splittable) count("splittable");
+  if (kernel.block > 0) count(kernel.vector_axis ? "in blocks" : "in blocks of numbers");
   if (!kernel.vector_axis) count("not vectorised");
   count_block(kernel, kernel.body, vector_values(kernel), count);
 }
@@ -137,6 +142,10 @@ std::string KernelCoverage::missing() const {
                            "states that change places",
                            "local buffer",
                            "splittable",
+                           "block",
+                           "in blocks",
+                           "in blocks of numbers",
+                           "reduce pairwise",
                            "not vectorised",
                            "loop of 1 axes",
                            "loop of 1 axes, vectorised",

@@ -98,6 +98,7 @@ class KernelDrawing {
   std::int64_t iterations() const;
   bool is_vector_open() const;
   nest::Combine combination(Dtype dtype);
+  void choose_blocks();
   void arguments_first();
   std::vector<std::byte> content_of(std::size_t buffer);
 

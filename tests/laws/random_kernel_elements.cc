@@ -1,6 +1,7 @@
 // tests/laws/random_kernel_elements.cc -- scalar functions, reductions and combinations by dtype
 #include <hom/tests/laws/random_kernel_elements.h>
 
+#include <bit>
 #include <cmath>
 
 #include <hom/backends/cpu/ordered_sum.h>
@@ -195,7 +196,7 @@ Bits convert(Dtype to, Dtype from, Bits a) {
 namespace {
 
 template <class F>
-Bits reduce(Dtype dtype, const std::vector<Bits>& terms, double identity) {
+Bits reduce(Dtype dtype, const std::vector<Bits>& terms, bool pairwise, double identity) {
   return visit(dtype, [&]<class T>() -> Bits {
     if constexpr (std::is_invocable_v<F, scalar::Compute<T>, scalar::Compute<T>>) {
       using Computed = scalar::Compute<T>;
@@ -203,6 +204,15 @@ Bits reduce(Dtype dtype, const std::vector<Bits>& terms, double identity) {
       if constexpr (scalar::Integer<Computed>) {
         if (identity == -HUGE_VAL) first = std::numeric_limits<Computed>::min();
         if (identity == HUGE_VAL) first = std::numeric_limits<Computed>::max();
+      }
+      if (pairwise) {
+        // The left half of a tree of blocks is the largest power of two that is not all of them.
+        const auto fold = [&](const auto& self, std::size_t low, std::size_t high) -> Computed {
+          if (high - low == 1) return scalar::load(element<T>(terms[low]));
+          const std::size_t half = std::bit_floor(high - low - 1);
+          return F{}(self(self, low, low + half), self(self, low + half, high));
+        };
+        return bits_of(static_cast<T>(fold(fold, 0, terms.size())));
       }
       cpu::OrderedReduction<F, T, 1> reduction(first);
       for (const Bits bits : terms) {
@@ -234,20 +244,20 @@ std::int64_t place(Dtype dtype, const std::vector<Bits>& terms, bool largest) {
 
 }  // namespace
 
-Bits reduce(Combine combine, Dtype dtype, const std::vector<Bits>& terms) {
+Bits reduce(Combine combine, Dtype dtype, const std::vector<Bits>& terms, bool pairwise) {
   switch (combine) {
     case Combine::sum:
-      return reduce<scalar::Add>(dtype, terms, 0);
+      return reduce<scalar::Add>(dtype, terms, pairwise, 0);
     case Combine::prod:
-      return reduce<scalar::Mul>(dtype, terms, 1);
+      return reduce<scalar::Mul>(dtype, terms, pairwise, 1);
     case Combine::max:
-      return reduce<scalar::Max>(dtype, terms, -HUGE_VAL);
+      return reduce<scalar::Max>(dtype, terms, pairwise, -HUGE_VAL);
     case Combine::min:
-      return reduce<scalar::Min>(dtype, terms, HUGE_VAL);
+      return reduce<scalar::Min>(dtype, terms, pairwise, HUGE_VAL);
     case Combine::and_:
-      return reduce<scalar::And>(dtype, terms, 1);
+      return reduce<scalar::And>(dtype, terms, pairwise, 1);
     case Combine::or_:
-      return reduce<scalar::Or>(dtype, terms, 0);
+      return reduce<scalar::Or>(dtype, terms, pairwise, 0);
     case Combine::argmax:
       return bits_of(place(dtype, terms, true));
     case Combine::argmin:

@@ -34,8 +34,9 @@ Bits bits_of(T value) {
 /// The function of a node of kind `apply`; `dtype` is that of the last operand.
 Bits apply(const nest::Node& node, Dtype dtype, Bits a, Bits b, Bits c);
 Bits convert(Dtype to, Dtype from, Bits a);
-/// All terms as one.
-Bits reduce(nest::Combine combine, Dtype dtype, const std::vector<Bits>& terms);
+/// All terms as one; `pairwise`: they are totals of blocks.
+Bits reduce(nest::Combine combine, Dtype dtype, const std::vector<Bits>& terms,
+            bool pairwise = false);
 /// What a store leaves where `old` was.
 Bits combine_elements(nest::Combine combine, Dtype dtype, Bits old, Bits value);
 

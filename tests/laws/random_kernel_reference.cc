@@ -21,8 +21,10 @@ using nest::Value;
 class Reference {
  public:
   Reference(const Kernel& kernel, std::byte* const* arguments, cpu::FailureRecord& record,
-            std::int64_t first_failure)
+            std::int64_t first_failure, std::int64_t low, std::int64_t high)
       : kernel_(kernel),
+        low_(low),
+        high_(high),
         record_(record),
         first_failure_(first_failure),
         values_(kernel.nodes.size()),
@@ -93,6 +95,8 @@ class Reference {
         return bits_of(index(node.operands[0]) / node.number);
       case Node::Kind::index_remainder:
         return bits_of(index(node.operands[0]) % node.number);
+      case Node::Kind::block:
+        return bits_of(low_ / kernel_.block);
       case Node::Kind::reduced:
       case Node::Kind::carried:
         break;
@@ -127,7 +131,8 @@ class Reference {
     walk(loop, 0, terms);
     for (std::size_t i = 0; i < terms.size(); ++i) {
       const nest::Reduction& reduction = loop.reductions[i];
-      values_[reduction.result] = reduce(reduction.combine, dtype(reduction.term), terms[i]);
+      values_[reduction.result] =
+          reduce(reduction.combine, dtype(reduction.term), terms[i], reduction.pairwise);
     }
   }
 
@@ -144,13 +149,17 @@ class Reference {
     }
     const std::int64_t extent = kernel_.axes[loop.axes[depth]];
     const bool down = loop.reverse && depth + 1 == loop.axes.size();
-    for (std::int64_t i = 0; i < extent; ++i) {
+    const bool is_block = kernel_.block > 0 && depth == 0 && &loop == nest::split_loop(kernel_);
+    const std::int64_t end = is_block ? high_ : extent;
+    for (std::int64_t i = is_block ? low_ : 0; i < end; ++i) {
       positions_[loop.axes[depth]] = down ? extent - 1 - i : i;
       walk(loop, depth + 1, terms);
     }
   }
 
   const Kernel& kernel_;
+  std::int64_t low_;
+  std::int64_t high_;
   cpu::FailureRecord& record_;
   std::int64_t first_failure_;
   std::vector<Bits> values_;
@@ -237,7 +246,16 @@ std::string difference(const KernelCase& test, const Memory& got, const Memory& 
 
 void run_reference(const Kernel& kernel, std::byte* const* arguments, cpu::FailureRecord& record,
                    std::int64_t first_failure) {
-  Reference(kernel, arguments, record, first_failure).run(kernel.body);
+  const nest::Loop* const loop = nest::split_loop(kernel);
+  const std::int64_t extent = loop == nullptr ? 0 : kernel.axes[loop->axes[0]];
+  if (kernel.block == 0) {
+    Reference(kernel, arguments, record, first_failure, 0, extent).run(kernel.body);
+    return;
+  }
+  for (std::int64_t low = 0; low < extent; low += kernel.block) {
+    const std::int64_t high = std::min(extent, low + kernel.block);
+    Reference(kernel, arguments, record, first_failure, low, high).run(kernel.body);
+  }
 }
 
 std::string difference_from_reference(const KernelCase& test, const LaunchKernel& launch) {
@@ -246,8 +264,7 @@ std::string difference_from_reference(const KernelCase& test, const LaunchKernel
   run_reference(test.kernel, want.pointers(), expected);
 
   std::int64_t extent = 0;
-  if (test.kernel.is_splittable)
-    extent = test.kernel.axes[std::get<Loop>(test.kernel.body[0].is).axes[0]];
+  if (test.kernel.is_splittable) extent = test.kernel.axes[nest::split_loop(test.kernel)->axes[0]];
   const auto run = [&](const std::vector<std::int64_t>& bounds) -> std::string {
     const Memory got(test);
     cpu::FailureRecord record;
@@ -255,6 +272,13 @@ std::string difference_from_reference(const KernelCase& test, const LaunchKernel
       launch(got.pointers(), bounds[i], bounds[i + 1], record);
     return difference(test, got, want, record, expected);
   };
+  if (test.kernel.block > 0) {
+    std::vector<std::int64_t> bounds{0};
+    while (bounds.back() < extent)
+      bounds.push_back(std::min(extent, bounds.back() + test.kernel.block));
+    const std::string wrong = run(bounds);
+    return wrong.empty() ? wrong : "in blocks: " + wrong + "\n" + to_string(test.kernel);
+  }
   std::string wrong = run({0, extent});
   if (wrong.empty() && extent > 1) {
     wrong = run({0, (extent + 2) / 3, extent / 2 + 1, extent});

@@ -80,7 +80,7 @@ std::vector<T> product(const cpu::FmaGemm<T>& gemm, const Operands<T>& operands)
   const MatrixView<T>& a = operands.a;
   Guarded scratch(
       gemm.scratch_bytes(a.rows, a.columns, operands.b.columns, operands.b.column_stride == 1));
-  gemm.multiply(a, operands.b, c.data(), scratch.data());
+  gemm.multiply(a, operands.b, c.data(), operands.b.columns, scratch.data());
   EXPECT_TRUE(scratch.is_intact());
   return c;
 }

@@ -20,6 +20,11 @@ struct FailureRecord {
   std::int64_t value = 0;
 };
 
+/// A kernel as code: runs on the pointers of its arguments, positions [low, high) along its first
+/// axis where it is splittable (ignored elsewhere).
+using KernelFunction = void (*)(std::byte* const* arguments, std::int64_t low, std::int64_t high,
+                                FailureRecord* record);
+
 /// What a plan as one function asks of the program that runs it.
 struct PlanHost {
   /// Runs `Call` instruction number `number` of the plan, counted in the order of its text (the
@@ -27,6 +32,11 @@ struct PlanHost {
   /// addresses, in order.
   void (*call)(PlanHost* host, std::uint32_t number, std::byte* const* operands,
                std::byte* const* results, std::byte* scratch, std::byte* const* epilogue_arguments);
+  /// Runs a kernel whose `Launch` has a grain: all positions [0, extent) of its first axis in
+  /// pieces of `grain`, by several threads. Launches without grain call their kernel themselves,
+  /// with `record`.
+  void (*launch)(PlanHost* host, KernelFunction kernel, std::byte* const* arguments,
+                 std::int64_t extent, std::int64_t grain);
   FailureRecord record = {};
 };
 

@@ -50,6 +50,8 @@ std::string ExpressionPrinter::index(const Node& what, bool as_vector) const {
   };
   const std::string by = as_vector ? literal(i64, what.number) : std::to_string(what.number);
   switch (what.kind) {
+    case Node::Kind::block:
+      return "low / " + std::to_string(kernel_.block);
     case Node::Kind::index_add:
       return of(0) + " + " + of(1);
     case Node::Kind::index_scale:

@@ -52,7 +52,11 @@ bool KernelPrinter::is_split(const Loop& loop) const { return &loop == nest::spl
 
 bool KernelPrinter::is_worth_unrolling(const Loop& loop) const {
   const std::int64_t count = iterations(loop);
-  return !is_split(loop) && (count == 1 || (count <= 16 && count * weight(loop.body) <= 64));
+  const bool is_pairwise =
+      std::any_of(loop.reductions.begin(), loop.reductions.end(),
+                  [](const nest::Reduction& reduction) { return reduction.pairwise; });
+  return !is_split(loop) && !is_pairwise &&
+         (count == 1 || (count <= 16 && count * weight(loop.body) <= 64));
 }
 
 // ---- positions ----
@@ -143,16 +147,17 @@ void KernelPrinter::vector_loop(const Loop& loop, int lanes) {
   reductions.add();
   values_.set_lanes(1);
   out_.close();
-  if (is_dynamic || whole < extent(axis)) {
+  // Blocks but the last one are whole chunks of terms.
+  const bool is_block = is_dynamic && kernel_.block > 0;
+  if ((is_dynamic && !is_block) || whole < extent(axis)) {
+    reductions.begin_rest();
     if (is_dynamic) {
       out_.open("for (; " + i + " < high; ++" + i + ")");
-      block(loop.body);
     } else {
-      reductions.begin_rest();
       open_positions(axis, std::to_string(whole), std::to_string(extent(axis)), 1);
-      block(loop.body);
-      reductions.add_rest();
     }
+    block(loop.body);
+    reductions.add_rest();
     out_.close();
   }
   for (std::size_t k = 0; k + 1 < loop.axes.size(); ++k) out_.close();

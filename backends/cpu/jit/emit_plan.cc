@@ -57,8 +57,15 @@ class PlanPrinter {
   void run(const nest::Launch& launch) {
     out_.open();
     const std::string arguments = list("arguments", launch.arguments);
-    out_.line("hom_kernel_" + std::to_string(launch.kernel) + "(" + arguments + ", " +
-              positions(plan_.kernels[launch.kernel]) + ", &host->record);");
+    const std::string kernel = "hom_kernel_" + std::to_string(launch.kernel);
+    const nest::Kernel& launched = plan_.kernels[launch.kernel];
+    if (launch.grain == 0) {
+      out_.line(kernel + "(" + arguments + ", " + positions(launched) + ", &host->record);");
+    } else {
+      const std::int64_t extent = launched.axes[nest::split_loop(launched)->axes[0]];
+      out_.line("host->launch(host, " + kernel + ", " + arguments + ", " + std::to_string(extent) +
+                ", " + std::to_string(launch.grain) + ");");
+    }
     out_.close();
   }
 

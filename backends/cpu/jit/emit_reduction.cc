@@ -78,7 +78,9 @@ ReductionPrinter::ReductionPrinter(const nest::Kernel& kernel, const nest::Loop&
                                     [&](nest::Axis a) { return kernel.axes[a] > 1; });
   const bool is_simple =
       !loop.reverse && (longer == 0 || (longer == 1 && kernel.axes[loop.axes.back()] > 1));
-  counts_ = !is_simple && form != Form::unrolled && !loop.reductions.empty();
+  // In blocks, terms count from where the block starts.
+  const bool is_in_blocks = kernel.block > 0 && &loop == nest::split_loop(kernel);
+  counts_ = (!is_simple || is_in_blocks) && form != Form::unrolled && !loop.reductions.empty();
   position_ = counts_ ? "t" + std::to_string(loop.reductions[0].result) : "i" + axis;
   has_rest_ = form == Form::vectors && kernel.axes[loop.axes.back()] % lanes != 0;
 }
@@ -89,8 +91,9 @@ ReductionPrinter::Accumulator ReductionPrinter::accumulator(
   result.reduction = &reduction;
   const Dtype term = kernel_.nodes[reduction.term].dtype;
   result.kind = reduction.combine >= Combine::argmax ? Accumulator::Kind::place
-                : term.is_float()                    ? Accumulator::Kind::ordered
-                                                     : Accumulator::Kind::free;
+                : !term.is_float()                   ? Accumulator::Kind::free
+                : reduction.pairwise                 ? Accumulator::Kind::pairwise
+                                                     : Accumulator::Kind::ordered;
   const bool is_place = result.kind == Accumulator::Kind::place;
   result.dtype = is_place && term.is_bool() ? i8 : ExpressionPrinter::computing(term);
   result.is_vector = form_ == Form::vectors ? !is_place : values_.is_vector(reduction.result);
@@ -163,6 +166,11 @@ void ReductionPrinter::begin(const Accumulator& what) {
                   "_rest = " + number_identity(what) + ";");
       }
       return;
+    case Accumulator::Kind::pairwise:
+      out_.line("Chunks<" + what.type + ", " +
+                std::to_string(std::bit_width(static_cast<std::uint64_t>(terms_))) + "> " +
+                what.name + "_chunks;");
+      return;
     case Accumulator::Kind::ordered:
       break;
   }
@@ -219,6 +227,8 @@ void ReductionPrinter::add(const Accumulator& to) {
       out_.line(all + " = " + combined(to, all, term(to)) + ";");
       return;
     }
+    case Accumulator::Kind::pairwise:
+      return finish_chunk(to, term(to));
     case Accumulator::Kind::ordered:
       break;
   }
@@ -295,6 +305,7 @@ void ReductionPrinter::add_rest() {
     const std::string rest = to.name + "_rest";
     switch (to.kind) {
       case Accumulator::Kind::place:
+      case Accumulator::Kind::pairwise:
         add(to);
         break;
       case Accumulator::Kind::free:
@@ -305,6 +316,7 @@ void ReductionPrinter::add_rest() {
         break;
     }
   }
+  if (counts_) out_.line(position_ + " += 1;");
 }
 
 void ReductionPrinter::end() {
@@ -342,6 +354,8 @@ void ReductionPrinter::end(const Accumulator& what) {
     if (what.dtype.is_bool()) all = "(" + all + " != 0)";
     return result(has_rest_ ? combined(what, all, what.name + "_rest") : all);
   }
+  if (what.kind == Accumulator::Kind::pairwise)
+    return result(what.name + "_chunks.total<" + functor(combine) + ">()");
   if (form_ == Form::unrolled) return result(unrolled_tree(what));
   const std::string part = form_ == Form::vectors && !has_rest_
                                ? "fold<" + functor(combine) + ">(" + groups(what) + ")"

@@ -46,7 +46,7 @@ class ReductionPrinter {
 
  private:
   struct Accumulator {
-    enum class Kind { ordered, free, place };
+    enum class Kind { ordered, pairwise, free, place };
     const nest::Reduction* reduction;
     Kind kind;
     /// What terms are computed in; of places of bools i8.

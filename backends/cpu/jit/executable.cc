@@ -10,6 +10,7 @@
 
 #include <hom/backends/cpu/complaints.h>
 #include <hom/backends/cpu/copy.h>
+#include <hom/backends/cpu/jit/parts.h>
 
 namespace hom::cpu {
 namespace {
@@ -48,6 +49,15 @@ struct Executable::Host : PlanHost {
       self->error = std::current_exception();
     }
     std::longjmp(self->escape, 1);
+  }
+
+  static void run_launch(PlanHost* host, KernelFunction kernel, std::byte* const* arguments,
+                         std::int64_t extent, std::int64_t grain) {
+    // Nothing throws: kernels record what is wrong.
+    run_parts(extent, grain, host->record,
+              [&](std::int64_t low, std::int64_t high, FailureRecord& own) {
+                kernel(arguments, low, high, &own);
+              });
   }
 };
 
@@ -109,6 +119,10 @@ Executable::Executable(nest::Plan plan, std::shared_ptr<const Code> code)
     computes_all_ = computes_all_ && sources_.back().kind == Source::Kind::computed;
   }
   is_small_ = function_ && plan_.arena_bytes <= small_arena && plan_.buffers.size() <= small_plan;
+  if (is_small_) {
+    for (const nest::PlannedBuffer& buffer : plan_.buffers)
+      small_offsets_.push_back(buffer.place == Place::temporary ? buffer.offset : -1);
+  }
 }
 
 Executable::~Executable() = default;
@@ -151,6 +165,7 @@ void Executable::run(std::span<const Input> inputs, std::span<Tensor> outputs,
                      const Location& at) const {
   ensure(inputs.size() == plan_.input_count && outputs.size() == plan_.outputs.size(),
          "an executable is run with its inputs and outputs");
+  if (is_small_ && run_small(inputs, outputs, at)) return;
   const Lease lease(*this);
   Workspace& workspace = *lease;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -160,48 +175,83 @@ void Executable::run(std::span<const Input> inputs, std::span<Tensor> outputs,
       workspace.buffers[input_buffers_[i]] = const_cast<std::byte*>(inputs[i].bytes);
     }
   }
-  SmallVector<std::byte*, 16> memory(outputs.size(), nullptr);
+  take_outputs(workspace.buffers.data(), inputs, outputs, at);
+  run(workspace);
+}
+
+/// On the stack, where no input has to be copied.
+bool Executable::run_small(std::span<const Input> inputs, std::span<Tensor> outputs,
+                           const Location& at) const {
+  alignas(64) std::byte arena[small_arena];
+  std::byte* buffers[small_plan];
+  place_small(arena, buffers);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::uint32_t buffer = input_buffers_[i];
+    if (buffer == no_buffer) continue;
+    const std::byte* data = inputs[i].bytes;
+    if (inputs[i].tensor) {
+      const Array& array = inputs[i].tensor->array(at);
+      data = data_of(array);
+      const bool is_number = array.type.shape.empty();
+      if (!is_number && !array.is_row_major()) return false;
+      if (!is_aligned(data, plan_.buffers[buffer].bytes())) return false;
+    }
+    buffers[buffer] = const_cast<std::byte*>(data);
+  }
+  take_outputs(buffers, inputs, outputs, at);
+  run_function(buffers);
+  return true;
+}
+
+void Executable::place_small(std::byte* arena, std::byte** buffers) const {
+  for (std::size_t b = 0; b < small_offsets_.size(); ++b)
+    buffers[b] = small_offsets_[b] >= 0 ? arena + small_offsets_[b] : constants_[b];
+}
+
+void Executable::take_outputs(std::byte** buffers, std::span<const Input> inputs,
+                              std::span<Tensor> outputs, const Location& at) const {
   // Outputs that are inputs first, for donation takes inputs away.
-  for (std::size_t o = 0; o < outputs.size(); ++o) {
-    const Source source = sources_[o];
-    if (source.kind == Source::Kind::input) {
-      const Input& input = inputs[source.index];
-      outputs[o] = input.tensor ? Tensor(input.tensor->array_pointer(), at)
-                                : tensor_from_bytes(input.bytes, plan_.output_types[o]);
-    } else if (source.kind == Source::Kind::constant) {
-      outputs[o] = Tensor(plan_.constants[source.index].array_pointer(), at);
+  if (!computes_all_) {
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      const Source source = sources_[o];
+      if (source.kind == Source::Kind::input) {
+        const Input& input = inputs[source.index];
+        outputs[o] = input.tensor ? Tensor(input.tensor->array_pointer(), at)
+                                  : tensor_from_bytes(input.bytes, plan_.output_types[o]);
+      } else if (source.kind == Source::Kind::constant) {
+        outputs[o] = Tensor(plan_.constants[source.index].array_pointer(), at);
+      }
     }
   }
+  SmallVector<std::byte*, 16> memory(outputs.size(), nullptr);
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     const Source source = sources_[o];
     if (source.kind != Source::Kind::computed) continue;
     std::shared_ptr<Array> array;
     const std::uint32_t donor =
         plan_.donations.empty() ? nest::Plan::not_donated : plan_.donations[o];
-    if (donor != nest::Plan::not_donated && inputs[donor].tensor) {
+    if (donor != nest::Plan::not_donated && inputs[donor].given) {
       // A copy of the input is read, not its own memory: there is nothing to be gained.
-      const std::byte* const own = data_of(inputs[donor].tensor->array());
-      if (workspace.buffers[input_buffers_[donor]] == own)
-        array = results_.donated(o, *inputs[donor].tensor);
+      const std::byte* const own = data_of(inputs[donor].given->array());
+      if (buffers[input_buffers_[donor]] == own) array = results_.donated(o, *inputs[donor].given);
     }
     if (!array) array = results_.take(o);
     memory[source.index] = const_cast<std::byte*>(data_of(*array));
     outputs[o] = Tensor(std::move(array), at);
   }
-  for (std::size_t o = 0; o < outputs.size(); ++o) {
-    if (sources_[o].kind == Source::Kind::same_as_output) outputs[o] = outputs[sources_[o].index];
+  if (!computes_all_) {
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      if (sources_[o].kind == Source::Kind::same_as_output) outputs[o] = outputs[sources_[o].index];
+    }
   }
-  place_outputs(workspace, memory.data());
-  run(workspace);
+  for (const OutputBuffer& shown : output_buffers_) buffers[shown.buffer] = memory[shown.output];
 }
 
 void Executable::run_raw(const std::byte* const* inputs, std::byte* const* outputs) const {
   if (is_small_) {
     alignas(64) std::byte arena[small_arena];
     std::byte* buffers[small_plan];
-    for (std::size_t b = 0; b < plan_.buffers.size(); ++b)
-      buffers[b] = plan_.buffers[b].place == Place::temporary ? arena + plan_.buffers[b].offset
-                                                              : constants_[b];
+    place_small(arena, buffers);
     run_raw(buffers, inputs, outputs, [&] { run_function(buffers); });
     return;
   }
@@ -264,6 +314,7 @@ void Executable::run(Workspace& workspace) const {
 void Executable::run_function(std::byte* const* buffers) const {
   Host host;
   host.call = Host::run_call;
+  host.launch = Host::run_launch;
   host.executable = this;
   // Without routines nothing throws.
   if (walker_.call_count() == 0 || setjmp(host.escape) == 0) function_(buffers, &host);

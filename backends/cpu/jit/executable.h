@@ -58,6 +58,14 @@ class Executable {
   /// Sets the pointer of an input; elements that do not lie as the plan wants them are copied.
   void place_input(Workspace& workspace, std::size_t input, const Array& array) const;
   void place_outputs(Workspace& workspace, std::byte* const* outputs) const;
+  /// Arrays for all outputs, and the pointers of their buffers.
+  void take_outputs(std::byte** buffers, std::span<const Input> inputs, std::span<Tensor> outputs,
+                    const Location& at) const;
+  /// A run without workspace; false, with nothing done, where an input has to be copied.
+  bool run_small(std::span<const Input> inputs, std::span<Tensor> outputs,
+                 const Location& at) const;
+  /// Pointers of temporaries and constants.
+  void place_small(std::byte* arena, std::byte** buffers) const;
   /// Runs the code; throws for a failed check.
   void run(Workspace& workspace) const;
   void run_function(std::byte* const* buffers) const;
@@ -87,8 +95,10 @@ class Executable {
   bool computes_all_ = true;
   /// For each buffer, the elements of a constant, or null.
   std::vector<std::byte*> constants_;
-  /// Whether `run_raw` needs no workspace: functions of numbers take some nanoseconds.
+  /// Whether runs need no workspace: functions of numbers take some nanoseconds.
   bool is_small_ = false;
+  /// Then, for each buffer, its place in the arena, or −1.
+  std::vector<std::int64_t> small_offsets_;
   static constexpr std::int64_t small_arena = 2048;
   static constexpr std::size_t small_plan = 64;
   mutable ResultPool results_;

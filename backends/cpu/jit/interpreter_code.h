@@ -33,6 +33,8 @@ struct Instruction {
     index_scale,
     index_quotient,
     index_remainder,
+    /// to = low / number
+    block,
     /// to[lane] = a + lane·number
     positions,
     /// to[lane] = buffer[a + lane·number]

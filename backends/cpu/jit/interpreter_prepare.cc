@@ -143,6 +143,9 @@ class Preparation {
         emit_row(value, to, dtype.is_bool() ? convert_row_of(bool_, u8) : copy_row(dtype));
         break;
       }
+      case Node::Kind::block:
+        push({.kind = Kind::block, .to = to, .number = kernel_.block});
+        break;
       default:
         emit_index(value, to, values_.varies[value]);
         break;
@@ -315,7 +318,9 @@ class Preparation {
     const bool side_by_side = values_.varies[reduction.result];
     runs_side_by_side_ |= side_by_side;
     const ReductionFunctions functions =
-        reduction_functions(reduction.combine, node(reduction.term).dtype, side_by_side);
+        reduction.pairwise
+            ? pairwise_functions(reduction.combine, node(reduction.term).dtype)
+            : reduction_functions(reduction.combine, node(reduction.term).dtype, side_by_side);
     const auto number = static_cast<std::uint32_t>(code_.reductions.size());
     code_.reductions.push_back({functions, allocate(functions.bytes)});
     if (functions.begins_with_loop) push({.kind = Kind::begin_reduction, .target = number});

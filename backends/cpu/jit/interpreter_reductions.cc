@@ -39,6 +39,23 @@ struct Ordered {
   }
 };
 
+/// Terms that are totals of blocks.
+template <class F, class T, class Identity>
+struct Pairwise {
+  using State = PairwiseReduction<F, T>;
+
+  static void begin(std::byte* state) {
+    std::construct_at(reinterpret_cast<State*>(state), Identity::value);
+  }
+  static void add(std::byte* state, const std::byte* bytes, std::int64_t stride, std::int64_t n) {
+    const T* terms = reinterpret_cast<const T*>(bytes);
+    for (std::int64_t i = 0; i < n; ++i) state_at<State>(state).add(terms[i * stride]);
+  }
+  static void finish(std::byte* state, std::byte* results, std::int64_t /*n*/) {
+    *reinterpret_cast<T*>(results) = state_at<State>(state).finish();
+  }
+};
+
 /// A place in one sequence, or in each of W.
 template <class Beats, class T, std::int64_t W>
 struct Places {
@@ -84,6 +101,18 @@ ReductionFunctions logical(bool side_by_side) {
                       : functions_of<Ordered<F, bool, Identity<bool>, 1>>(false);
 }
 
+template <class F, template <class> class Identity>
+ReductionFunctions pairwise(Dtype dtype) {
+  return visit(dtype, [&]<class T>() -> ReductionFunctions {
+    using Computed = scalar::Compute<T>;
+    if constexpr (std::is_invocable_v<F, Computed, Computed>) {
+      return functions_of<Pairwise<F, T, Identity<Computed>>>(false);
+    } else {
+      throw Bug("interpreter: a reduction of a dtype that does not combine so");
+    }
+  });
+}
+
 template <class Beats>
 ReductionFunctions places(Dtype dtype, bool side_by_side) {
   return visit(dtype, [&]<class T>() -> ReductionFunctions {
@@ -116,6 +145,25 @@ ReductionFunctions reduction_functions(Combine combine, Dtype dtype, bool side_b
       break;
   }
   throw Bug("interpreter: nothing is reduced by `set`");
+}
+
+ReductionFunctions pairwise_functions(Combine combine, Dtype dtype) {
+  switch (combine) {
+    case Combine::sum:
+      return pairwise<scalar::Add, SumIdentity>(dtype);
+    case Combine::prod:
+      return pairwise<scalar::Mul, ProdIdentity>(dtype);
+    case Combine::max:
+      return pairwise<scalar::Max, MaxIdentity>(dtype);
+    case Combine::min:
+      return pairwise<scalar::Min, MinIdentity>(dtype);
+    case Combine::and_:
+    case Combine::or_:
+      // No order changes a bit.
+      return reduction_functions(combine, dtype, false);
+    default:
+      throw Bug("interpreter: nothing else is reduced pairwise");
+  }
 }
 
 }  // namespace hom::cpu

@@ -24,5 +24,7 @@ struct ReductionFunctions {
 /// How terms of `dtype` are reduced, in the order of ordered_sum.h: of one sequence, or of up to
 /// `reduced_lanes` side by side.
 ReductionFunctions reduction_functions(nest::Combine combine, Dtype dtype, bool side_by_side);
+/// How results of blocks are combined (nest::Reduction::pairwise), in one sequence.
+ReductionFunctions pairwise_functions(nest::Combine combine, Dtype dtype);
 
 }  // namespace hom::cpu

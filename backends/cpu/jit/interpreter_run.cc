@@ -61,6 +61,9 @@ class Run {
           for (std::int64_t l = 0; l < n; ++l)
             index(i.to)[l] = index(i.a)[l * i.a.stride] % i.number;
           break;
+        case Kind::block:
+          *index(i.to) = low_ / i.number;
+          break;
         case Kind::positions:
           for (std::int64_t l = 0; l < n; ++l) index(i.to)[l] = *index(i.a) + l * i.number;
           break;

@@ -16,9 +16,6 @@ namespace hom::cpu {
 /// A loaded shared object of emitted code.
 class NativeLibrary {
  public:
-  using KernelFunction = void (*)(std::byte* const* arguments, std::int64_t low, std::int64_t high,
-                                  FailureRecord* record);
-
   /// Throws `Error` where the file cannot be loaded.
   explicit NativeLibrary(const std::string& path);
   ~NativeLibrary();

@@ -5,6 +5,10 @@
 #include <cstring>
 #include <optional>
 
+#include <hom/backends/cpu/jit/parts.h>
+#include <hom/backends/cpu/sharing.h>
+#include <hom/backends/cpu/threads.h>
+
 namespace hom::cpu {
 namespace {
 
@@ -71,7 +75,7 @@ struct PlanWalker::Walk {
     std::byte** const pointers = memory.pointers.data();
     if (const auto* launch = std::get_if<nest::Launch>(&instruction.is)) {
       place(launch->arguments, pointers);
-      walker.code_.launch(launch->kernel, pointers, 0, walker.rows_[launch->kernel], record);
+      walker.launch(*launch, pointers, record);
     } else if (const auto* call = std::get_if<nest::Call>(&instruction.is)) {
       std::byte** const results = place(call->operands, pointers);
       std::byte** const epilogue = place(call->results, results);
@@ -122,6 +126,16 @@ void PlanWalker::run(std::byte* const* buffers, WalkMemory& memory, FailureRecor
   Walk{*this, buffers, memory, record, observer}.run(plan_.body);
 }
 
+void PlanWalker::launch(const nest::Launch& launch, std::byte* const* arguments,
+                        FailureRecord& record) const {
+  const std::int64_t extent = rows_[launch.kernel];
+  if (launch.grain == 0) return code_.launch(launch.kernel, arguments, 0, extent, record);
+  run_parts(extent, launch.grain, record,
+            [&](std::int64_t low, std::int64_t high, FailureRecord& own) {
+              code_.launch(launch.kernel, arguments, low, high, own);
+            });
+}
+
 void PlanWalker::call(std::size_t number, std::byte* const* operands, std::byte* const* results,
                       std::byte* scratch, std::byte* const* epilogue_arguments,
                       FailureRecord& record) const {
@@ -153,13 +167,28 @@ void PlanWalker::call(const nest::Call& call, std::uint32_t step, std::byte* con
   }
   const std::int64_t positions = call.positions_per_row;
   const std::int64_t rows = rows_[call.epilogue->kernel] / positions;
-  const std::int64_t panel = std::max<std::int64_t>(routine.panel(), 1);
-  for (std::int64_t low = 0; low < rows; low += panel) {
-    const std::int64_t high = std::min(rows, low + panel);
-    routine.run_rows(reads, results[0], scratch, low, high);
+  std::int64_t panel = std::max<std::int64_t>(routine.panel(), 1);
+  const auto run = [&](std::byte* memory, std::int64_t low, std::int64_t high,
+                       FailureRecord& failures) {
+    routine.run_rows(reads, results[0], memory, low, high);
     code_.launch(call.epilogue->kernel, epilogue_arguments, low * positions, high * positions,
-                 record);
+                 failures);
+  };
+  const int threads = is_in_chunk() ? 1 : hom::threads();
+  const nest::Work work = routine.work();
+  if (threads == 1 || work.flops / 60 < sharing_limits().least_ns) {
+    for (std::int64_t low = 0; low < rows; low += panel)
+      run(scratch, low, std::min(rows, low + panel), record);
+    return;
   }
+  // Even shares, where that changes no bit.
+  if (routine.has_free_rows()) {
+    const std::int64_t share = (rows + 2 * threads - 1) / (2 * threads);
+    panel = std::min(panel, std::max<std::int64_t>((share + 11) / 12 * 12, 48));
+  }
+  run_parts(rows, panel, record, [&](std::int64_t low, std::int64_t high, FailureRecord& own) {
+    run(chunk_scratch(routine.scratch_bytes()), low, high, own);
+  });
 }
 
 }  // namespace hom::cpu

@@ -44,6 +44,8 @@ class PlanWalker {
  private:
   struct Walk;
 
+  /// In parts where the launch has a grain.
+  void launch(const nest::Launch& launch, std::byte* const* arguments, FailureRecord& record) const;
   void find_calls(const nest::Instructions& instructions);
   void call(const nest::Call& call, std::uint32_t step, std::byte* const* operands,
             std::byte* const* results, std::byte* scratch, std::byte* const* epilogue_arguments,

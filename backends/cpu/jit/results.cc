@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 
 namespace hom::cpu {
 namespace {
@@ -45,12 +46,15 @@ void ResultPool::keep(Result& result, const std::shared_ptr<Array>& array) {
 }
 
 std::shared_ptr<Array> ResultPool::take(std::size_t number) {
-  const std::scoped_lock lock(mutex_);
   Result& result = results_[number];
-  for (const std::shared_ptr<Array>& array : result.arrays) {
-    if (is_owned_by(array, 1)) return array;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const std::shared_ptr<Array>& array : result.arrays) {
+      if (is_owned_by(array, 1)) return array;
+    }
   }
   std::shared_ptr<Array> array = Array::allocate(result.type);
+  const std::scoped_lock lock(mutex_);
   keep(result, array);
   return array;
 }
@@ -76,8 +80,14 @@ std::shared_ptr<Array> ResultPool::donated(std::size_t number, Tensor& x) {
 }
 
 void ResultPool::clear() {
+  // What is freed is freed without the lock.
+  std::vector<std::shared_ptr<Array>> gone;
   const std::scoped_lock lock(mutex_);
-  for (Result& result : results_) result.arrays.clear();
+  for (Result& result : results_) {
+    gone.insert(gone.end(), result.arrays.begin(), result.arrays.end());
+    result.arrays.clear();
+    result.oldest = 0;
+  }
 }
 
 }  // namespace hom::cpu

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include <hom/backends/cpu/spin_lock.h>
 #include <hom/core/tensor.h>
 
 namespace hom::cpu {
@@ -34,7 +34,7 @@ class ResultPool {
   };
   void keep(Result& result, const std::shared_ptr<Array>& array);
 
-  std::mutex mutex_;
+  SpinLock mutex_;
   std::vector<Result> results_;
 };
 

@@ -10,6 +10,9 @@
 #include <hom/backends/cpu/loops.h>
 #include <hom/backends/cpu/routines/product_axes.h>
 #include <hom/backends/cpu/routines/product_kinds.h>
+#include <hom/backends/cpu/sharing.h>
+#include <hom/backends/cpu/thread_pool.h>
+#include <hom/backends/cpu/threads.h>
 
 namespace hom::cpu {
 namespace {
@@ -51,11 +54,11 @@ class ContractionRoutine final : public nest::Routine {
     const T* b = operand(axes_.b, operands[1], copies_b_, rest + a_scratch_);
     if constexpr (is_widened) {
       T* wide = reinterpret_cast<T*>(rest + a_scratch_ + b_scratch_);
-      multiply(a, b, wide, scratch, 0, axes_.batch_size() * axes_.m);
+      multiply_in_parts(a, b, wide, scratch);
       Stored* to = reinterpret_cast<Stored*>(results[0]);
       for (std::int64_t i = 0; i < type_.size(); ++i) to[i] = static_cast<Stored>(wide[i]);
     } else {
-      multiply(a, b, reinterpret_cast<T*>(results[0]), scratch, 0, axes_.batch_size() * axes_.m);
+      multiply_in_parts(a, b, reinterpret_cast<T*>(results[0]), scratch);
     }
   }
 
@@ -83,6 +86,8 @@ class ContractionRoutine final : public nest::Routine {
     const std::int64_t rows = panel_bytes / std::max<std::int64_t>(axes_.n * size, 1) / unit * unit;
     return std::max(rows, b_is_large ? 4 * unit : unit);
   }
+
+  bool has_free_rows() const override { return has_rows() && product_->has_rows(); }
 
   std::string describe() const override {
     return "dot_general by " + (product_ ? product_->name() : "Hom");
@@ -125,9 +130,69 @@ class ContractionRoutine final : public nest::Routine {
     return {data, axes_.k, axes_.n, axes_.b.row_stride, axes_.b.column_stride};
   }
 
+  // ---- several threads ----
+
+  /// Roughly, on one thread.
+  double estimated_ns() const {
+    const double operations = 2 * static_cast<double>(type_.size()) * static_cast<double>(axes_.k);
+    return operations * size / 240;
+  }
+
+  /// How the result is cut. Bits do not depend on it, so it may depend on the number of threads.
+  struct Parts {
+    std::int64_t rows, columns;
+  };
+  Parts parts() const {
+    const std::int64_t all_rows = axes_.batch_size() * axes_.m;
+    const Parts whole{all_rows, axes_.n};
+    const SharingLimits limits = sharing_limits();
+    const double ns = estimated_ns();
+    const int threads = is_in_chunk() ? 1 : hom::threads();
+    if (threads == 1 || ns < limits.least_ns) return whole;
+    // Enough for an even share although some threads come late, none too short.
+    const auto most = static_cast<std::int64_t>(ns / limits.chunk_ns);
+    const std::int64_t wanted =
+        std::min<std::int64_t>(4 * threads, std::max<std::int64_t>(most, 2));
+    const auto cut = [](std::int64_t extent, std::int64_t parts, std::int64_t unit) {
+      const std::int64_t length = (extent + parts - 1) / parts;
+      return std::min((length + unit - 1) / unit * unit, extent);
+    };
+    if (axes_.batch_size() > 1 && (axes_.batch_size() >= wanted || !product_->has_rows()))
+      return {cut(axes_.batch_size(), wanted, 1) * axes_.m, axes_.n};
+    if (!product_->has_rows()) return whole;
+    // Columns first: each part copies only its own part of b.
+    std::int64_t across = 1;
+    if (product_->has_parts()) {
+      const std::int64_t least = all_rows < 24 * wanted ? 64 : 256;
+      across = std::clamp<std::int64_t>(axes_.n / least, 1, wanted);
+    }
+    const std::int64_t down = std::clamp<std::int64_t>((wanted + across - 1) / across, 1,
+                                                       std::max<std::int64_t>(all_rows / 24, 1));
+    return {cut(all_rows, down, 12), cut(axes_.n, across, 64)};
+  }
+
+  void multiply_in_parts(const T* a, const T* b, T* c, std::byte* scratch) const {
+    const std::int64_t rows = axes_.batch_size() * axes_.m;
+    const Parts part = parts();
+    const std::int64_t across = (axes_.n + part.columns - 1) / part.columns;
+    const std::int64_t down = (rows + part.rows - 1) / part.rows;
+    if (across * down == 1) return multiply(a, b, c, scratch, 0, rows);
+    parallel_for(across * down, [&](std::int64_t i) {
+      std::byte* const own = chunk_scratch(product_scratch_);
+      const std::int64_t low = i % down * part.rows, first = i / down * part.columns;
+      multiply(a, b, c, own, low, std::min(low + part.rows, rows), first,
+               std::min(part.columns, axes_.n - first));
+    });
+  }
+
   /// Rows [low, high) of the result, those of all products counted as one.
   void multiply(const T* a, const T* b, T* c, std::byte* scratch, std::int64_t low,
                 std::int64_t high) const {
+    multiply(a, b, c, scratch, low, high, 0, axes_.n);
+  }
+  /// The same for `columns` of them from `first` on.
+  void multiply(const T* a, const T* b, T* c, std::byte* scratch, std::int64_t low,
+                std::int64_t high, std::int64_t first_column, std::int64_t columns) const {
     while (low < high) {
       const std::int64_t index = axes_.batch.empty() ? 0 : low / axes_.m;
       const std::int64_t first = low - index * axes_.m;
@@ -139,7 +204,15 @@ class ContractionRoutine final : public nest::Routine {
         b_offset += position * axes_.b.batch_strides[i];
         if (i > 0) rest /= axes_.batch[i];
       }
-      product_->multiply(left(a + a_offset, rows), right(b + b_offset), c + low * axes_.n, scratch);
+      MatrixView<T> part_of_b = right(b + b_offset);
+      if (columns == axes_.n) {
+        product_->multiply(left(a + a_offset, rows), part_of_b, c + low * axes_.n, scratch);
+      } else {
+        part_of_b.data += first_column * part_of_b.column_stride;
+        part_of_b.columns = columns;
+        product_->multiply_part(left(a + a_offset, rows), part_of_b,
+                                c + low * axes_.n + first_column, axes_.n, scratch);
+      }
       low += rows;
     }
   }

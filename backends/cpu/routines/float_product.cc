@@ -21,6 +21,7 @@ class InOrder final : public FloatProduct<T> {
   void multiply(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::byte*) const override {
     a.columns == 1 ? multiply_outer(a, b, c) : hom::cpu::multiply(a, b, c);
   }
+  bool has_rows() const override { return true; }
   std::int64_t scratch_bytes() const override { return 0; }
   std::string name() const override { return "Hom in order"; }
 };
@@ -33,7 +34,12 @@ class ByHom final : public FloatProduct<T> {
         scratch_bytes_(gemm.scratch_bytes(a.rows, a.columns, b.columns, b.column_stride == 1)) {}
   void multiply(const MatrixView<T>& a, const MatrixView<T>& b, T* c,
                 std::byte* scratch) const override {
-    gemm_.multiply(a, b, c, scratch);
+    gemm_.multiply(a, b, c, b.columns, scratch);
+  }
+  bool has_parts() const override { return true; }
+  void multiply_part(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::int64_t c_row,
+                     std::byte* scratch) const override {
+    gemm_.multiply(a, b, c, c_row, scratch);
   }
   std::int64_t scratch_bytes() const override { return scratch_bytes_; }
   std::string name() const override { return std::string(name_of(Library::hom)); }

@@ -20,6 +20,16 @@ class FloatProduct {
   /// rows.
   virtual void multiply(const MatrixView<T>& a, const MatrixView<T>& b, T* c,
                         std::byte* scratch) const = 0;
+  /// Whether `multiply_part` computes any rows and columns of c alone, to the same bits.
+  virtual bool has_parts() const { return false; }
+  /// As `multiply`, for some rows of a and some columns of b; rows of c are `c_row` apart.
+  virtual void multiply_part(const MatrixView<T>& a, const MatrixView<T>& b, T* c,
+                             std::int64_t c_row, std::byte* scratch) const {
+    static_cast<void>(c_row);
+    multiply(a, b, c, scratch);
+  }
+  /// Whether a row of c is the product of the row, to the same bits.
+  virtual bool has_rows() const { return has_parts(); }
   /// Aligned to 64 bytes.
   virtual std::int64_t scratch_bytes() const = 0;
   /// `Eigen`

@@ -20,8 +20,10 @@ template <class T>
 struct FmaGemm {
   /// What `multiply` needs for products of these extents or fewer rows; 0 where it copies nothing.
   std::int64_t (*scratch_bytes)(std::int64_t m, std::int64_t k, std::int64_t n, bool b_by_rows);
-  /// c = a·b, any strides of a and b, c row-major without gaps. `scratch` is aligned to 64 bytes.
-  void (*multiply)(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::byte* scratch);
+  /// c = a·b, any strides of a and b, rows of c `c_row` elements apart. `scratch` is aligned to 64
+  /// bytes. That of a product serves for each part of it, of fewer rows and columns.
+  void (*multiply)(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::int64_t c_row,
+                   std::byte* scratch);
 };
 
 /// f32 and f64.

@@ -20,6 +20,13 @@ class WidenedProduct {
                 std::byte*) const {
     a.columns == 1 ? multiply_outer(a, b, c) : hom::cpu::multiply(a, b, c);
   }
+  bool has_parts() const { return false; }
+  void multiply_part(const MatrixView<float>& a, const MatrixView<float>& b, float* c,
+                     std::int64_t /*c_row*/, std::byte* scratch) const {
+    multiply(a, b, c, scratch);
+  }
+  /// Rows are products of their own.
+  bool has_rows() const { return true; }
   std::int64_t scratch_bytes() const { return 0; }
   std::string name() const { return "Hom in order"; }
 };
@@ -36,6 +43,12 @@ class IntegerProduct {
   void multiply(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::byte* scratch) const {
     is_for_eigen_ ? gemm_.multiply(a, b, c, blocks_, scratch) : multiply_integers(a, b, c);
   }
+  bool has_parts() const { return false; }
+  void multiply_part(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::int64_t /*c_row*/,
+                     std::byte* scratch) const {
+    multiply(a, b, c, scratch);
+  }
+  bool has_rows() const { return true; }
   std::int64_t scratch_bytes() const { return is_for_eigen_ ? eigen_scratch_bytes<T>(blocks_) : 0; }
   std::string name() const { return is_for_eigen_ ? "Eigen" : "Hom"; }
 
@@ -53,6 +66,12 @@ class FastestProduct {
   void multiply(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::byte* scratch) const {
     product_->multiply(a, b, c, scratch);
   }
+  bool has_parts() const { return product_->has_parts(); }
+  void multiply_part(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::int64_t c_row,
+                     std::byte* scratch) const {
+    product_->multiply_part(a, b, c, c_row, scratch);
+  }
+  bool has_rows() const { return product_->has_rows(); }
   std::int64_t scratch_bytes() const { return product_->scratch_bytes(); }
   std::string name() const { return product_->name(); }
 
