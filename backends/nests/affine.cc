@@ -108,4 +108,28 @@ std::vector<Stride> strides_along(const Kernel& kernel, Axis axis) {
   return strides;
 }
 
+namespace {
+
+template <class F>
+bool any_store(const Block& block, const F& is_so) {
+  return std::any_of(block.begin(), block.end(), [&](const Statement& statement) {
+    if (const auto* store = std::get_if<Store>(&statement.is)) return is_so(*store);
+    if (const auto* loop = std::get_if<Loop>(&statement.is)) return any_store(loop->body, is_so);
+    const auto* shortcut = std::get_if<Shortcut>(&statement.is);
+    return shortcut != nullptr && any_store(shortcut->full, is_so);
+  });
+}
+
+}  // namespace
+
+bool stores_meet(const Kernel& kernel, const Loop& loop) {
+  if (kernel.axes[loop.axes[0]] < 2) return false;
+  const std::vector<Stride> strides = strides_along(kernel, loop.axes[0]);
+  return any_store(loop.body, [&](const Store& store) {
+    const bool is_apart = strides[store.index] && *strides[store.index] != 0;
+    // Local memory is each run's own.
+    return store.combine != Combine::set || (!is_apart && !kernel.buffers[store.buffer].is_local);
+  });
+}
+
 }  // namespace hom::nest

@@ -15,4 +15,8 @@ namespace hom::nest {
 /// becomes does.
 std::vector<std::optional<std::int64_t>> strides_along(const Kernel& kernel, Axis axis);
 
+/// Whether a store may meet in one iteration along the first axis of a loop what it stored in
+/// another: it combines, or its place is looked up. Such iterations have an order.
+bool stores_meet(const Kernel& kernel, const Loop& loop);
+
 }  // namespace hom::nest

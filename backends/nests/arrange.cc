@@ -9,6 +9,7 @@
 #include <deque>
 #include <unordered_map>
 
+#include <hom/backends/nests/affine.h>
 #include <hom/backends/nests/kernel_maker.h>
 #include <hom/backends/nests/rewrite.h>
 #include <hom/backends/nests/vector_axis.h>
@@ -473,9 +474,10 @@ Kernel Arranger::run() && {
       continue;
     }
     ++loops;
-    is_plain = is_plain && loop->reductions.empty() && loop->carries.empty();
+    is_plain = is_plain && loop->reductions.empty() && loop->carries.empty() &&
+               !stores_meet(kernel_, *loop);
   }
-  kernel_.is_splittable = is_plain && loops == 1 && !combines(kernel_.body);
+  kernel_.is_splittable = is_plain && loops == 1;
   return std::move(kernel_);
 }
 

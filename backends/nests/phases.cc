@@ -10,8 +10,8 @@
 #include <cmath>
 #include <map>
 
+#include <hom/backends/nests/affine.h>
 #include <hom/backends/nests/excerpt.h>
-#include <hom/backends/nests/rewrite.h>
 
 namespace hom::nest {
 namespace {
@@ -74,7 +74,7 @@ class Splitting {
   bool is_wide(const Statement& statement, std::int64_t& block) const {
     block = 0;
     const auto* loop = std::get_if<Loop>(&statement.is);
-    if (loop == nullptr || !loop->carries.empty() || loop->reverse || combines(loop->body))
+    if (loop == nullptr || !loop->carries.empty() || loop->reverse || stores_meet(kernel_, *loop))
       return false;
     const std::int64_t extent = kernel_.axes[loop->axes[0]];
     if (extent < 2) return false;

@@ -207,15 +207,4 @@ Draft with_merged_axes(Draft draft) {
   return rebuilt(std::move(draft), is_gone);
 }
 
-bool combines(const Block& block) {
-  return std::any_of(block.begin(), block.end(), [](const Statement& statement) {
-    if (const auto* store = std::get_if<Store>(&statement.is))
-      return store->combine != Combine::set;
-    if (const auto* shortcut = std::get_if<Shortcut>(&statement.is))
-      return combines(shortcut->full);
-    const auto* loop = std::get_if<Loop>(&statement.is);
-    return loop != nullptr && combines(loop->body);
-  });
-}
-
 }  // namespace hom::nest

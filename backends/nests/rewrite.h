@@ -12,7 +12,4 @@ std::optional<std::int64_t> stride_along(const Values& values, Value index, Axis
 /// Values that nothing needs are left out.
 Draft with_merged_axes(Draft draft);
 
-/// Whether there is a store that combines, in whatever loop.
-bool combines(const Block& block);
-
 }  // namespace hom::nest
