@@ -9,6 +9,8 @@ namespace hom::nest {
 namespace {
 
 constexpr std::int64_t longest_unrolled = 4;
+/// An axis alone: from 8 on it fills vectors.
+constexpr std::int64_t longest_unrolled_alone = 7;
 constexpr std::int64_t most_unrolled = 16;
 /// Beside fewer other elements there is nothing to vectorise along.
 constexpr std::int64_t enough_others = 8;
@@ -99,7 +101,10 @@ SmallVector<bool, 4> unrolled_axes(const Shape& shape) {
   SmallVector<bool, 4> result(shape.size(), false);
   std::int64_t size = 1;
   for (std::int64_t extent : shape) size *= extent;
-  if (size <= most_unrolled) {
+  const bool is_long = std::any_of(shape.begin(), shape.end(), [](std::int64_t extent) {
+    return extent > longest_unrolled_alone;
+  });
+  if (size <= most_unrolled && !is_long) {
     for (std::size_t i = 0; i < shape.size(); ++i) result[i] = shape[i] > 1;
     return result;
   }

@@ -37,6 +37,7 @@ class KernelPrinter {
   void plain_loop(const nest::Loop& loop);
   void unrolled_loop(const nest::Loop& loop);
   void vector_loop(const nest::Loop& loop, int lanes);
+  std::int64_t shorter_vectors(const nest::Loop& loop, int lanes, std::int64_t at);
   void declare_states(const nest::Loop& loop);
   void advance_states(const nest::Loop& loop);
   /// As a state is held: a number, or a vector.

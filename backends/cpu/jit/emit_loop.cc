@@ -12,6 +12,9 @@ using Form = ReductionPrinter::Form;
 
 namespace {
 
+/// From so many statements on a body is printed once more for each shorter vector.
+constexpr std::int64_t long_body = 40;
+
 /// Statements that are printed for one iteration, those of inner loops included.
 std::int64_t weight(const nest::Block& block) {
   std::int64_t sum = 0;
@@ -147,14 +150,17 @@ void KernelPrinter::vector_loop(const Loop& loop, int lanes) {
   reductions.add();
   values_.set_lanes(1);
   out_.close();
+  const std::int64_t done = is_dynamic || !loop.reductions.empty() || weight(loop.body) < long_body
+                                ? whole
+                                : shorter_vectors(loop, lanes, whole);
   // Blocks but the last one are whole chunks of terms.
   const bool is_block = is_dynamic && kernel_.block > 0;
-  if ((is_dynamic && !is_block) || whole < extent(axis)) {
+  if ((is_dynamic && !is_block) || done < extent(axis)) {
     reductions.begin_rest();
     if (is_dynamic) {
       out_.open("for (; " + i + " < high; ++" + i + ")");
     } else {
-      open_positions(axis, std::to_string(whole), std::to_string(extent(axis)), 1);
+      open_positions(axis, std::to_string(done), std::to_string(extent(axis)), 1);
     }
     block(loop.body);
     reductions.add_rest();
@@ -162,6 +168,24 @@ void KernelPrinter::vector_loop(const Loop& loop, int lanes) {
   }
   for (std::size_t k = 0; k + 1 < loop.axes.size(); ++k) out_.close();
   reductions.end();
+}
+
+/// What is left after whole vectors, from `at` on, by halves of them, quarters …; how far that is.
+std::int64_t KernelPrinter::shorter_vectors(const Loop& loop, int lanes, std::int64_t at) {
+  const nest::Axis axis = loop.axes.back();
+  for (int fewer = lanes / 2; fewer > 1; fewer /= 2) {
+    if (at + fewer > extent(axis)) continue;
+    out_.open();
+    out_.line("const i64 i" + std::to_string(axis) + " = " + std::to_string(at) + ";");
+    values_.set_lanes(fewer);
+    if (has_checks(loop.body))
+      out_.line("int first_failed = record->failure != 0 ? 0 : " + std::to_string(fewer) + ";");
+    block(loop.body);
+    values_.set_lanes(1);
+    out_.close();
+    at += fewer;
+  }
+  return at;
 }
 
 // ---- carried values ----
