@@ -122,7 +122,8 @@ void add_function(KernelBatch& batch, Random& random, Function function, Dtype d
 TEST_P(emitted_cpp, functions_of_every_dtype) {
   Random random(1);
   KernelBatch batch;
-  for (std::size_t f = 0; f < nest::function_count; ++f) {
+  // Those that are primitives; random kernels have the others.
+  for (std::size_t f = 0; f <= static_cast<std::size_t>(Function::select); ++f) {
     const auto function = static_cast<Function>(f);
     for (const Dtype dtype : all_dtypes) {
       if (!nest::takes(function, dtype)) continue;
