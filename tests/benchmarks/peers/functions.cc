@@ -106,6 +106,10 @@ Row scalar_row(const Specification& spec) {
               for (const float slope : call()) values.push_back(slope);
             }
             return values;
+          },
+          [call, state] {
+            call();
+            return to_string(explain(state->slope->program()));
           }};
 }
 

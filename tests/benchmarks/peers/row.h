@@ -34,6 +34,8 @@ struct Row {
   /// Numbers that say what the row computes, from a fresh start: losses of training steps, or
   /// `summary` of results. inputs.py has the same.
   std::function<std::vector<double>()> check;
+  /// Its kernels, and where the time goes.
+  std::function<std::string()> describe;
 };
 
 /// f32 in ±scale, element i of a stream: the same in inputs.py.
@@ -52,11 +54,15 @@ Tensor activate(const std::string& name, const Tensor& x);
 /// A function of these arguments.
 template <class F, class... Args>
 Row function_row(F f, Args... args) {
-  auto call = [compiled = compile(std::move(f)), args...] { return compiled(args...); };
+  auto compiled = compile(std::move(f));
+  auto call = [compiled, args...] { return compiled(args...); };
   return {[call](std::int64_t n) {
             for (std::int64_t i = 0; i < n; ++i) call();
           },
-          [call] { return summary(leaves(call())); }};
+          [call] { return summary(leaves(call())); },
+          [compiled, args...] {
+            return to_string(explain(compiled, args...)) + to_string(profile(compiled, args...));
+          }};
 }
 
 /// Steps of gradient descent on `loss(parameters, x, y)`, one compiled function each: the loss and
@@ -83,6 +89,11 @@ Row training_row(const Parameters& initial, Loss loss, Tensor x, Tensor y) {
             std::vector<double> losses;
             for (int i = 0; i < 5; ++i) losses.push_back(take_step(p, rate).item());
             return losses;
+          },
+          [=] {
+            const Tensor rate = tensor(0.125, f32);
+            return to_string(explain(step, initial, rate, x, y)) +
+                   to_string(profile(step, initial, rate, x, y));
           }};
 }
 

@@ -8,6 +8,8 @@
 //     memory                bytes that calls need beyond what there was   bytes B
 //     quit
 //
+// and as `worker NAME=VALUE…` prints what the row is compiled to and where its time goes.
+//
 // Where a command fails the answer is `error TEXT`. peer_worker.py answers the same.
 #include <chrono>
 #include <cstdio>
@@ -32,6 +34,16 @@ std::int64_t process_bytes(const std::string& name) {
   return 0;
 }
 
+Specification specification(std::istream& words) {
+  std::map<std::string, std::string> values;
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) throw Error("no value: " + word);
+    values[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  return Specification(std::move(values));
+}
+
 class Worker {
  public:
   std::string answer(const std::string& line) {
@@ -53,15 +65,10 @@ class Worker {
 
  private:
   std::string prepare(std::istream& words) {
-    std::map<std::string, std::string> values;
-    for (std::string word; words >> word;) {
-      const std::size_t equals = word.find('=');
-      if (equals == std::string::npos) throw Error("no value: " + word);
-      values[word.substr(0, equals)] = word.substr(equals + 1);
-    }
+    const Specification spec = specification(words);
     row_.reset();
     before_ = process_bytes("VmRSS");
-    row_ = make_row(Specification(std::move(values)));
+    row_ = make_row(spec);
     return "ready";
   }
 
@@ -96,7 +103,13 @@ class Worker {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1) {
+    std::stringstream words;
+    for (int i = 1; i < argc; ++i) words << argv[i] << ' ';
+    std::cout << make_row(specification(words)).describe();
+    return 0;
+  }
   // What a process does once is no part of a row.
   compile([](Tensor x) { return x + 1; })(ones({8}, f32));
   Worker worker;
