@@ -66,7 +66,6 @@ def _cell(result):
 
 def _lines(table, frameworks):
     """Header and rows as lists of cells."""
-    peers = [f for f in frameworks if f != "hom"]
     head = ["row", "check", *frameworks, "÷ best", "median ÷", *(f"first {f}" for f in frameworks), *(f"again {f}" for f in frameworks),
             *(f"MB {f}" for f in frameworks)]
     yield head
@@ -78,7 +77,6 @@ def _lines(table, frameworks):
                *("–" if x is None else f"{x:.2f}" for x in both),
                *(time(get(f).cold) for f in frameworks), *(time(get(f).warm) for f in frameworks),
                *(megabytes(get(f).bytes) for f in frameworks)]
-    del peers
 
 
 def text(table, frameworks):
