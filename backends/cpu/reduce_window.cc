@@ -1,8 +1,9 @@
 // backends/cpu/reduce_window.cc -- `window_sum` … `window_select_spread`
 //
 // Each kernel adds terms into rows of its result: for every choice of terms along the outer axes,
-// and of a place within the window along the last axis, one run along the row. So both layouts of
-// images are walked in runs, along channels or along pixels. An element's terms come in row-major
+// and of a place within the window along the last axis that windows slide along, one run along the
+// row. What lies behind that axis, such as channels, goes along with it: so both layouts of images
+// are walked in long runs. An element's terms come in row-major
 // order of what they are read from; sums are carried in f64, and rounded once.
 #include <algorithm>
 #include <limits>
@@ -15,12 +16,29 @@
 namespace hom::cpu {
 namespace {
 
-/// Element result + i·result_step of a row gets the term at term + i·term_step, for i below count.
+/// Element result + i·result_step + j of a row gets the term at term + i·term_step + j, for i below
+/// count and j below inner.
 struct Run {
   std::int64_t result, result_step;
   std::int64_t term, term_step;
-  std::int64_t count;
+  std::int64_t count, inner;
 };
+
+/// visit(element of the row, term) for each of a run, in order. Each element is met once.
+template <class Visit>
+void for_each_pair(const Run& run, Visit&& visit) {
+  if (run.inner > 1) {
+    for (std::int64_t i = 0; i < run.count; ++i) {
+      const std::int64_t result = run.result + i * run.result_step;
+      const std::int64_t term = run.term + i * run.term_step;
+#pragma omp simd
+      for (std::int64_t j = 0; j < run.inner; ++j) visit(result + j, term + j);
+    }
+  } else {
+    for (std::int64_t i = 0; i < run.count; ++i)
+      visit(run.result + i * run.result_step, run.term + i * run.term_step);
+  }
+}
 
 /// An axis but the last: for each place along the result, where its terms are.
 struct OuterAxis {
@@ -34,13 +52,18 @@ class WindowWalk {
  public:
   WindowWalk(std::vector<WindowAxis> axes, bool gathers) : gathers_(gathers) {
     axes = merged(std::move(axes));
-    std::int64_t stride = 1;
+    std::int64_t inner = 1;
+    if (axes.size() > 1 && axes.back().is_trivial()) {
+      inner = axes.back().extent;
+      axes.pop_back();
+    }
+    std::int64_t stride = inner;
     for (std::size_t i = axes.size() - 1; i > 0; --i) {
       stride *= gathers ? axes[i].extent : axes[i].count();
       outer_.insert(outer_.begin(), outer_axis(axes[i - 1], stride));
     }
-    find_runs(axes.back());
-    row_ = gathers ? axes.back().count() : axes.back().extent;
+    find_runs(axes.back(), inner);
+    row_ = inner * (gathers ? axes.back().count() : axes.back().extent);
   }
 
   std::int64_t row() const { return row_; }
@@ -91,7 +114,7 @@ class WindowWalk {
     return outer;
   }
 
-  void find_runs(const WindowAxis& axis) {
+  void find_runs(const WindowAxis& axis, std::int64_t inner) {
     for (std::int64_t step = 0; step < axis.window; ++step) {
       // So that the windows that hold an element come in order.
       const std::int64_t k = gathers_ ? step : axis.window - 1 - step;
@@ -102,10 +125,16 @@ class WindowWalk {
       const std::int64_t last = room < 0 ? -1 : std::min(axis.count() - 1, room / axis.stride);
       if (first > last) continue;
       const std::int64_t p = axis.position(first, k);
-      if (gathers_) {
-        runs_.push_back({first, 1, p, axis.stride, last - first + 1});
+      const std::int64_t count = last - first + 1;
+      if (axis.stride == 1 || count == 1) {
+        // One piece of both.
+        const std::int64_t result = inner * (gathers_ ? first : p);
+        const std::int64_t term = inner * (gathers_ ? p : first);
+        runs_.push_back({result, 0, term, 0, 1, inner * count});
+      } else if (gathers_) {
+        runs_.push_back({inner * first, inner, inner * p, inner * axis.stride, count, inner});
       } else {
-        runs_.push_back({p, axis.stride, first, 1, last - first + 1});
+        runs_.push_back({inner * p, inner * axis.stride, inner * first, inner, count, inner});
       }
     }
   }
@@ -147,18 +176,11 @@ class SumRow {
 
   void begin() { std::fill(sums_.begin(), sums_.end(), Sum{0}); }
   void run(std::int64_t offset, const Run& run) {
-    const T* x = x_ + offset + run.term;
-    Sum* sum = sums_.data() + run.result;
-    if (run.result_step == 1 && run.term_step == 1) {
-#pragma omp simd
-      for (std::int64_t i = 0; i < run.count; ++i)
-        sum[i] = static_cast<Sum>(sum[i] + static_cast<Sum>(scalar::load(x[i])));
-    } else {
-      for (std::int64_t i = 0; i < run.count; ++i) {
-        Sum& total = sum[i * run.result_step];
-        total = static_cast<Sum>(total + static_cast<Sum>(scalar::load(x[i * run.term_step])));
-      }
-    }
+    const T* const x = x_ + offset;
+    Sum* const sums = sums_.data();
+    for_each_pair(run, [=](std::int64_t i, std::int64_t term) {
+      sums[i] = static_cast<Sum>(sums[i] + static_cast<Sum>(scalar::load(x[term])));
+    });
   }
   void end(std::int64_t offset) {
     for (std::size_t i = 0; i < sums_.size(); ++i)
@@ -191,15 +213,11 @@ class ExtremeRow {
 
   void begin() { std::fill(extremes_.begin(), extremes_.end(), least()); }
   void run(std::int64_t offset, const Run& run) {
-    const T* x = x_ + offset + run.term;
-    Computed* extreme = extremes_.data() + run.result;
-    if (run.term_step == 1) {
-#pragma omp simd
-      for (std::int64_t i = 0; i < run.count; ++i) extreme[i] = F{}(extreme[i], scalar::load(x[i]));
-    } else {
-      for (std::int64_t i = 0; i < run.count; ++i)
-        extreme[i] = F{}(extreme[i], scalar::load(x[i * run.term_step]));
-    }
+    const T* const x = x_ + offset;
+    Computed* const extremes = extremes_.data();
+    for_each_pair(run, [=](std::int64_t i, std::int64_t term) {
+      extremes[i] = F{}(extremes[i], scalar::load(x[term]));
+    });
   }
   void end(std::int64_t offset) {
     for (std::size_t i = 0; i < extremes_.size(); ++i)
@@ -226,14 +244,18 @@ class SelectRow {
 
   void begin() { std::fill(sums_.begin(), sums_.end(), 0.0); }
   void run(std::int64_t offset, const Run& run) {
-    for (std::int64_t i = 0; i < run.count; ++i) {
-      const auto own = scalar::load(own_[row_ + run.result + i * run.result_step]);
-      const std::int64_t term = offset + run.term + i * run.term_step;
-      const auto other = scalar::load(others_[term]);
-      if (own == other || (own != own && other != other))
-        sums_[static_cast<std::size_t>(run.result + i * run.result_step)] +=
-            static_cast<double>(scalar::load(values_[term]));
-    }
+    const T* const own = own_ + row_;
+    const T* const others = others_ + offset;
+    const T* const values = values_ + offset;
+    double* const sums = sums_.data();
+    for_each_pair(run, [=](std::int64_t i, std::int64_t term) {
+      const auto a = scalar::load(own[i]);
+      const auto b = scalar::load(others[term]);
+      const bool is_same = (a == b) | ((a != a) & (b != b));
+      // A sum that began with 0 is never −0, so adding 0 is adding nothing.
+      const double value = static_cast<double>(scalar::load(values[term]));
+      sums[i] += is_same ? value : 0.0;
+    });
   }
   void end(std::int64_t offset) {
     for (std::size_t i = 0; i < sums_.size(); ++i)

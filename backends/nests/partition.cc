@@ -16,6 +16,8 @@ constexpr std::size_t most_bases = 8;
 constexpr std::int64_t large_loop = 1 << 15;
 /// Rows that do not lie in memory are reduced beside their producer only while they are cheap.
 constexpr std::int64_t small_loop = 1 << 12;
+/// Loops may run across rows of memory beneath a loop along them while they have so few positions.
+constexpr std::int64_t short_loop = 64;
 /// Independent steps share a group where starting a kernel would be what costs.
 constexpr std::int64_t tiny_loop = 1 << 11;
 /// So many slots that a group reads are kept in mind.
@@ -88,6 +90,7 @@ class Partitioner {
   std::optional<Index> index_in_loop(const Group& group, const Shape& shape,
                                      const SmallVector<bool, 4>& unrolled) const;
   bool crosses_reductions(std::uint32_t item, AxisSet kept, AxisSet all);
+  bool crosses_rows(const Group& group, const Index& domain) const;
   /// Whether nothing of a group is used after this step.
   bool dies_with(const Group& group, const Step& step) const;
 
@@ -632,6 +635,33 @@ bool Partitioner::crosses_reductions(std::uint32_t item, AxisSet kept, AxisSet a
   });
 }
 
+/// Whether a long loop would lie beneath one whose axis comes after it in the domain, and so walk
+/// across rows: an outer product beside the step that computes its second factor, say. What is
+/// computed in the loop above is cheaper stored and read again than each row is entered anew.
+bool Partitioner::crosses_rows(const Group& group, const Index& domain) const {
+  const auto depth = [&](Axis axis) {
+    for (std::size_t n = 0; n < group.loops.size(); ++n) {
+      const LoopNode& node = group.loops[n];
+      if (std::find(node.axes.begin(), node.axes.end(), axis) == node.axes.end()) continue;
+      int levels = 0;
+      for (int m = node.parent; m >= 0; m = group.loops[static_cast<std::size_t>(m)].parent)
+        ++levels;
+      return levels;
+    }
+    return static_cast<int>(group.loops.size());  // a new one, beneath all
+  };
+  std::int64_t across = 1;
+  int least = static_cast<int>(group.loops.size()) + 1;
+  for (std::size_t i = domain.size(); i-- > 0;) {
+    for (std::size_t k = domain[i].axes.size(); k-- > 0;) {
+      const Axis axis = domain[i].axes[k];
+      if (depth(axis) > least) across *= group.extents[axis];
+      least = std::min(least, depth(axis));
+    }
+  }
+  return across > short_loop;
+}
+
 bool Partitioner::join_as(std::uint32_t item, const Step& step, Role role, const Index& domain) {
   Group& group = group_of(item);
   const Shape shape = domain_of(program_, step, role);
@@ -663,6 +693,8 @@ bool Partitioner::join_as(std::uint32_t item, const Step& step, Role role, const
   }
   const AxisSet all = axes_of(domain);
   if (!kept_first && volume(group, all) > small_loop && !dies_with(group, step)) return false;
+  const bool sums = role == Role::reduction || role == Role::contraction;
+  if (!sums && volume(group, all) > small_loop && crosses_rows(group, domain)) return false;
   if (!has_path(group, all)) return false;
   if (!has_path(group, kept)) return false;
   if (loops && crosses_reductions(item, kept, all)) return false;

@@ -76,6 +76,42 @@ std::optional<Slot> transpose_of_broadcast(const Rewriting& at) {
   return broadcast(at, x, at.result.shape, at_places(moved, order));
 }
 
+/// So many functions lie between a transpose and the copies that it meets.
+constexpr int most_functions = 4;
+
+/// Whether a slot is made of copies, such as an outer product: of broadcasts and literals, by
+/// functions whose results nothing else needs.
+bool is_made_of_copies(const Rewriting& at, Slot slot, int functions) {
+  if (at.literal_of(slot) || at.is(slot, words().broadcast)) return true;
+  const std::optional<Step> step = at.rewriter.builder().definition(slot);
+  if (!step || functions == 0 || !is_elementwise(step->primitive) || !at.is_used_once(slot))
+    return false;
+  return std::all_of(step->operands.begin(), step->operands.end(),
+                     [&](Slot operand) { return is_made_of_copies(at, operand, functions - 1); });
+}
+
+/// transpose f(broadcast x, broadcast y) = f(transpose broadcast x, transpose broadcast y), whose
+/// transposes vanish in the broadcasts: an outer product is computed in the layout of what takes
+/// it.
+std::optional<Slot> transpose_of_function(const Rewriting& at) {
+  const std::optional<Step> inner = at.rewriter.builder().definition(at[0]);
+  if (!inner || !is_elementwise(inner->primitive)) return std::nullopt;
+  if (!is_made_of_copies(at, at[0], most_functions)) return std::nullopt;
+  // Steps move when others are appended.
+  const Primitive& function = inner->primitive;
+  const Attributes attributes = inner->attributes;
+  const SmallVector<Slot, 3> from{inner->operands.begin(), inner->operands.end()};
+  SmallVector<Slot, 3> operands;
+  for (Slot slot : from) {
+    if (const auto value = at.literal_of(slot)) {
+      operands.push_back(at.literal(*value, at.type(slot).dtype[at.result.shape]));
+    } else {
+      operands.push_back(at.append(words().transpose, {slot}, at.attributes));
+    }
+  }
+  return at.append(function, {operands.data(), operands.size()}, attributes);
+}
+
 /// A transpose that moves axes of extent 1 only is a reshape.
 std::optional<Slot> transpose_of_ones(const Rewriting& at) {
   const Shape from = at.type(at[0]).shape;
@@ -162,6 +198,10 @@ Rules make_rules() {
   add_rule(rules, {&w.transpose},
            {"transpose(broadcast x) = broadcast(transpose x)", "elements move only"},
            transpose_of_broadcast);
+  add_rule(rules, {&w.transpose},
+           {"transpose f(broadcast x, broadcast y, c) = f(broadcast x, broadcast y, c)",
+            "f works element by element, and nothing else needs its result"},
+           transpose_of_function);
   add_rule(rules, {&w.transpose},
            {"transpose x = reshape x", "where it only moves axes of extent 1"}, transpose_of_ones);
   for (const Primitive* p : standard_primitives().all()) {

@@ -43,6 +43,24 @@ TEST(OptimiseViews, transposes) {
               "reshape(x) {shape = [4, 1]}");
 }
 
+TEST(OptimiseViews, transposes_of_outer_products) {
+  expect_rule("views", "f32[3, 4]", "x: f32[3], y: f32[4]",
+              "a: f32[4, 3] = broadcast_in_dim(x) {shape = [4, 3], axes = [1]}; "
+              "b: f32[4, 3] = broadcast_in_dim(y) {shape = [4, 3], axes = [0]}; "
+              "c: f32[4, 3] = 2.0; p: f32[4, 3] = mul(a, b); q: f32[4, 3] = add(p, c); "
+              "transpose(q) {permutation = [1, 0]}",
+              "c = 2.0; a = broadcast_in_dim(x) {shape = [3, 4], axes = [0]}; "
+              "b = broadcast_in_dim(y) {shape = [3, 4], axes = [1]}; p = mul(a, b); add(p, c)");
+  // What another step needs too is not computed twice, and a matrix stays in its layout.
+  expect_stays("views", "f32[3, 4]", "x: f32[3], y: f32[4]",
+               "a: f32[4, 3] = broadcast_in_dim(x) {shape = [4, 3], axes = [1]}; "
+               "b: f32[4, 3] = broadcast_in_dim(y) {shape = [4, 3], axes = [0]}; "
+               "p: f32[4, 3] = mul(a, b); t = transpose(p) {permutation = [1, 0]}; return t, p");
+  expect_stays("views", "f32[3, 4]", "x: f32[3], y: f32[4, 3]",
+               "a: f32[4, 3] = broadcast_in_dim(x) {shape = [4, 3], axes = [1]}; "
+               "p: f32[4, 3] = mul(a, y); transpose(p) {permutation = [1, 0]}");
+}
+
 TEST(OptimiseViews, functions_of_copies) {
   expect_rule("views", "f32[5]", "x: f32[], y: f32[]",
               "a = broadcast_in_dim(x) {shape = [5], axes = []}; "
