@@ -49,8 +49,9 @@ TEST(OptimiseViews, transposes_of_outer_products) {
               "b: f32[4, 3] = broadcast_in_dim(y) {shape = [4, 3], axes = [0]}; "
               "c: f32[4, 3] = 2.0; p: f32[4, 3] = mul(a, b); q: f32[4, 3] = add(p, c); "
               "transpose(q) {permutation = [1, 0]}",
-              "c = 2.0; a = broadcast_in_dim(x) {shape = [3, 4], axes = [0]}; "
-              "b = broadcast_in_dim(y) {shape = [3, 4], axes = [1]}; p = mul(a, b); add(p, c)");
+              "a = broadcast_in_dim(x) {shape = [3, 4], axes = [0]}; "
+              "b = broadcast_in_dim(y) {shape = [3, 4], axes = [1]}; p = mul(a, b); c = 2.0; "
+              "add(p, c)");
   // What another step needs too is not computed twice, and a matrix stays in its layout.
   expect_stays("views", "f32[3, 4]", "x: f32[3], y: f32[4]",
                "a: f32[4, 3] = broadcast_in_dim(x) {shape = [4, 3], axes = [1]}; "
