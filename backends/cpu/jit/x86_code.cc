@@ -7,6 +7,7 @@
 
 #include <hom/backends/cpu/jit/emit_cpp.h>
 #include <hom/backends/cpu/jit/x86_kernel.h>
+#include <hom/backends/cpu/jit/x86_plan.h>
 #include <hom/backends/nests/shortcuts.h>
 
 namespace hom::cpu::x86 {
@@ -45,8 +46,12 @@ class Module {
 
 class X86Code final : public Code {
  public:
-  X86Code(void* start, std::vector<KernelFunction> kernels, const nest::Plan& plan, Target target)
-      : module_(start), kernels_(std::move(kernels)), target_(std::move(target)) {
+  X86Code(void* start, std::vector<KernelFunction> kernels, PlanFunction function,
+          const nest::Plan& plan, Target target)
+      : module_(start),
+        kernels_(std::move(kernels)),
+        function_(function),
+        target_(std::move(target)) {
     text_plan_.kernels = plan.kernels;
     text_plan_.origins = plan.origins;
   }
@@ -55,6 +60,7 @@ class X86Code final : public Code {
               FailureRecord& record) const override {
     kernels_[kernel](arguments, low, high, &record);
   }
+  PlanFunction plan() const override { return function_; }
   std::string describe() const override { return "machine code, " + target_.name; }
   std::string source(std::size_t kernel) const override {
     return emit_cpp_kernel(text_plan_, kernel, target_.vector_bytes);
@@ -63,6 +69,7 @@ class X86Code final : public Code {
  private:
   Module module_;
   std::vector<KernelFunction> kernels_;
+  PlanFunction function_;
   /// For `source`.
   nest::Plan text_plan_;
   Target target_;
@@ -77,6 +84,11 @@ bool is_supported() {
 #else
   return false;
 #endif
+}
+
+const Target& machine_target() {
+  static const Target target{32, {}, "AVX2"};
+  return target;
 }
 
 MachineCode machine_code(const nest::Plan& plan, const Target& target) {
@@ -96,16 +108,20 @@ MachineCode machine_code(const nest::Plan& plan, const Target& target) {
       failures += static_cast<std::int64_t>(kernel.failures.size());
     }
     compiler.finalize();
+    holder.detach(&compiler);
+    asmjit::x86::Assembler assembler(&holder);
+    const Label function = emit_plan_function(plan, entries, assembler);
     void* start = nullptr;
-    if (runtime().add(&start, &holder) != asmjit::kErrorOk) {
-      if (!plan.kernels.empty()) return {nullptr, "no memory for machine code"};
-    }
+    if (runtime().add(&start, &holder) != asmjit::kErrorOk)
+      return {nullptr, "no memory for machine code"};
+    const auto at = [&](const Label& label) {
+      return static_cast<std::byte*>(start) + holder.labelOffset(label);
+    };
     std::vector<KernelFunction> kernels;
-    for (const Label& entry : entries) {
-      kernels.push_back(reinterpret_cast<KernelFunction>(static_cast<std::byte*>(start) +
-                                                         holder.labelOffset(entry)));
-    }
-    return {std::make_shared<X86Code>(start, std::move(kernels), plan, target)};
+    for (const Label& entry : entries)
+      kernels.push_back(reinterpret_cast<KernelFunction>(at(entry)));
+    return {std::make_shared<X86Code>(start, std::move(kernels),
+                                      reinterpret_cast<PlanFunction>(at(function)), plan, target)};
   } catch (const Error& error) {
     return {nullptr, error.what()};
   }

@@ -16,6 +16,10 @@ namespace hom::cpu::x86 {
 /// F16C.
 bool is_supported();
 
+/// The target of `machine_code` here: AVX2, also where this processor has AVX-512, until that has
+/// run on one that has.
+const Target& machine_target();
+
 /// Machine code, or null and one line that says why there is none.
 struct MachineCode {
   std::shared_ptr<const Code> code;

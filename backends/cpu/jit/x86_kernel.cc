@@ -29,6 +29,7 @@ asmjit::FuncNode* KernelEmitter::emit() {
   signature.addArg(asmjit::TypeId::kUIntPtr);
   asmjit::FuncNode* const function = cc_.addFunc(signature);
   function->frame().setAvxEnabled();
+  if (vector_bytes_ > 32) function->frame().setAvx512Enabled();
   function->frame().setAvxCleanup();
   arguments(function);
   block(kernel_.body);
