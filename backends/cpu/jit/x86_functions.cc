@@ -20,11 +20,52 @@ std::int64_t bits_of(Dtype dtype, double number) {
 
 }  // namespace
 
+/// Of a function that hardly ever has anything to do: where no operand is so far from 0, zero.
+Vec KernelEmitter::call_far(int entry, Dtype in, int lanes, const Operand& operand) {
+  const Lanes form = shape(in, lanes);
+  const int bytes = form.bytes();
+  const Vec x = m_.in_register(operand, bytes);
+  const Vec magnitude = m_.and_(x, m_.splat(in == f64 ? INT64_MAX : 0x7fffffff, form), bytes);
+  const Mem limit = m_.splat(bits_of(in, in == f64 ? 0x1p30 : 0x1p17), form);
+  const Vec is_far = m_.compare(in, lanes, Test::gt, magnitude, limit);
+  const Vec result = m_.zero(bytes);
+  const Label near = cc_.newLabel();
+  m_.jump_unless_any(is_far, bytes, near);
+  const Operand all[] = {x};
+  move(result, call_host(entry, std::nullopt, in, in, lanes, all));
+  cc_.bind(near);
+  return result;
+}
+
+/// a·b + c, rounded once.
+Vec KernelEmitter::fused(Dtype in, int lanes, std::span<const Operand> operands) {
+  const int bytes = shape(in, lanes).bytes();
+  const Vec to = m_.vec(bytes);
+  // The instruction overwrites one of three; what is in memory comes last.
+  Operand a = operands[0];
+  Operand b = operands[1];
+  if (!a.isReg()) std::swap(a, b);
+  const Operand& c = operands[2];
+  if (c.isReg()) {
+    const Vec first = m_.in_register(a, bytes);
+    move(to, c);
+    m_.op(in == f64 ? X86::kIdVfmadd231pd : X86::kIdVfmadd231ps, to, first, b);
+  } else {
+    const Vec first = m_.in_register(a, bytes);
+    move(to, first);
+    m_.op(in == f64 ? X86::kIdVfmadd213pd : X86::kIdVfmadd213ps, to, m_.in_register(b, bytes), c);
+  }
+  return to;
+}
+
 Vec KernelEmitter::arithmetic(const nest::Node& apply, Dtype in, int lanes,
                               std::span<const Operand> operands) {
+  if (apply.function == Function::fma) return fused(in, lanes, operands);
   if (const std::optional<int> entry = native_function(apply.function, in)) {
     const bool has_parameter =
         apply.function == Function::polygamma || apply.function == Function::log_gamma_slope;
+    const bool is_far = apply.function >= Function::far_sin && apply.function <= Function::far_tan;
+    if (is_far) return call_far(*entry, in, lanes, operands[0]);
     return call_host(*entry, has_parameter ? std::optional(apply.number) : std::nullopt, in, in,
                      lanes, operands);
   }

@@ -182,6 +182,8 @@ class KernelEmitter : public ValueForms {
                          const Operand& b);
   Vec extreme(bool is_maximum, Dtype in, int lanes, const Vec& a, const Operand& b);
   Vec combined(nest::Combine combine, Dtype in, int lanes, const Vec& a, const Operand& b);
+  Vec call_far(int entry, Dtype in, int lanes, const Operand& operand);
+  Vec fused(Dtype in, int lanes, std::span<const Operand> operands);
   Vec is_finite(Dtype in, int lanes, const Vec& a);
   Vec call_host(int entry, std::optional<std::int64_t> parameter, Dtype from, Dtype to, int lanes,
                 std::span<const Operand> operands);
