@@ -9,12 +9,16 @@ namespace hom {
 
 /// What runs the loops of compiled functions.
 enum class Tier : std::uint8_t {
-  /// Native code; where there is no compiler, the interpreter, with one line of notice on stderr.
+  /// Machine code made in this process; where the processor is another one, what the system's
+  /// compiler makes of C++; where there is none, the interpreter, with one line of notice on
+  /// stderr.
   automatic,
-  /// Native code, or an error that says what is missing.
+  /// One of the first two, or an error that says what is missing.
   native,
   /// Needs no compiler, and starts at once.
   interpreter,
+  /// C++ and the system's compiler, or an error that says what is missing: for any processor.
+  portable,
 };
 
 struct CompileOptions {

@@ -9,6 +9,7 @@
 #include <hom/backends/cpu/jit/executable.h>
 #include <hom/backends/cpu/jit/interpreter.h>
 #include <hom/backends/cpu/jit/native_code.h>
+#include <hom/backends/cpu/jit/tiers.h>
 #include <hom/backends/nests/memory_plan.h>
 #include <hom/backends/optimise/optimise.h>
 #include <hom/categories/batch.h>
@@ -77,11 +78,11 @@ std::string fallback_in(const nest::Plan& plan) {
   return "";
 }
 
-std::string compiled_equals_eager(const Program& program, const Tensors& inputs, bool native) {
+std::string compiled_equals_eager(const Program& program, const Tensors& inputs, Tier tier) {
   const nest::Plan plan = plan_of(program);
   if (std::string wrong = fallback_in(plan); !wrong.empty()) return wrong;
   const std::shared_ptr<const cpu::Code> code =
-      native ? cpu::native_code(plan).code : cpu::interpret(plan.kernels);
+      tier == Tier::portable ? cpu::native_code(plan).code : cpu::code_for(plan, tier);
   if (code == nullptr) return "there is no code";
   std::string wrong = difference_when_run(plan, code, inputs, evaluate(program, inputs));
   if (wrong.empty()) return wrong;
@@ -91,16 +92,17 @@ std::string compiled_equals_eager(const Program& program, const Tensors& inputs,
 }
 
 TEST(CompiledLaws, random_programs_interpreted_equal_eager_bit_for_bit) {
-  for_random_programs("interpreted", 400, 12, {.domain = Domain::wild},
-                      [](const RandomProgram& random, Choices&) {
-                        return compiled_equals_eager(random.program(), random.inputs, false);
-                      });
+  for_random_programs(
+      "interpreted", 400, 12, {.domain = Domain::wild}, [](const RandomProgram& random, Choices&) {
+        return compiled_equals_eager(random.program(), random.inputs, Tier::interpreter);
+      });
 }
 
 TEST(CompiledLaws, long_random_programs_interpreted_equal_eager_bit_for_bit) {
   for_random_programs("interpreted, long", 60, 40, {.domain = Domain::wild, .max_size = 3000},
                       [](const RandomProgram& random, Choices&) {
-                        return compiled_equals_eager(random.program(), random.inputs, false);
+                        return compiled_equals_eager(random.program(), random.inputs,
+                                                     Tier::interpreter);
                       });
 }
 
@@ -113,7 +115,8 @@ TEST(CompiledLaws, derivatives_interpreted_equal_eager_bit_for_bit) {
                           for (const Tensor& dx : random_like(one.domain(), choices))
                             inputs.push_back(dx);
                           if (inputs.size() != one.program.inputs().size()) continue;
-                          std::string wrong = compiled_equals_eager(one.program, inputs, false);
+                          std::string wrong =
+                              compiled_equals_eager(one.program, inputs, Tier::interpreter);
                           if (!wrong.empty()) return wrong;
                         }
                         return std::string();
@@ -133,14 +136,39 @@ TEST(CompiledLaws, batches_interpreted_equal_eager_bit_for_bit) {
                           shape.insert(shape.begin(), lanes);
                           inputs.push_back(copy(broadcast_to(x, shape)));
                         }
-                        return compiled_equals_eager(batched.program, inputs, false);
+                        return compiled_equals_eager(batched.program, inputs, Tier::interpreter);
                       });
 }
 
 TEST(CompiledLaws, random_programs_native_equal_eager_bit_for_bit) {
   for_random_programs("native", 60, 25, {.domain = Domain::wild, .max_size = 2000},
                       [](const RandomProgram& random, Choices&) {
-                        return compiled_equals_eager(random.program(), random.inputs, true);
+                        return compiled_equals_eager(random.program(), random.inputs,
+                                                     Tier::portable);
+                      });
+}
+
+TEST(CompiledLaws, random_programs_as_machine_code_equal_eager_bit_for_bit) {
+  for_random_programs("machine code", 400, 12, {.domain = Domain::wild, .max_size = 2000},
+                      [](const RandomProgram& random, Choices&) {
+                        return compiled_equals_eager(random.program(), random.inputs, Tier::native);
+                      });
+}
+
+TEST(CompiledLaws, derivatives_as_machine_code_equal_eager_bit_for_bit) {
+  for_random_programs("derivatives as machine code", 100, 12, {.domain = Domain::tame},
+                      [](const RandomProgram& random, Choices& choices) {
+                        const LinearAtPoint linear = derivative_at(random.program(), random.inputs);
+                        for (const LinearAtPoint& one : {linear, linear.transposed()}) {
+                          Tensors inputs = one.residuals;
+                          for (const Tensor& dx : random_like(one.domain(), choices))
+                            inputs.push_back(dx);
+                          if (inputs.size() != one.program.inputs().size()) continue;
+                          std::string wrong =
+                              compiled_equals_eager(one.program, inputs, Tier::native);
+                          if (!wrong.empty()) return wrong;
+                        }
+                        return std::string();
                       });
 }
 
@@ -153,7 +181,8 @@ TEST(CompiledLaws, a_sum_of_what_is_shared_many_times_takes_linear_time) {
   const Program program = value_and_gradient(hom::program(f, f64[{100}]), {true}, {});
   Choices choices(1);
   const Tensors inputs{random_tensor(f64[{100}], Domain::tame, choices)};
-  for (bool native : {false, true}) EXPECT_EQ(compiled_equals_eager(program, inputs, native), "");
+  for (const Tier tier : {Tier::interpreter, Tier::portable, Tier::native})
+    EXPECT_EQ(compiled_equals_eager(program, inputs, tier), "");
 }
 
 }  // namespace

@@ -127,6 +127,17 @@ CppPlan emit_cpp(const nest::Plan& plan, int vector_bytes) {
   return text;
 }
 
+std::string emit_cpp_kernel(const nest::Plan& plan, std::size_t number, int vector_bytes) {
+  const CppDialect dialect(vector_bytes);
+  std::int64_t failures = 0;
+  for (std::size_t k = 0; k < number; ++k)
+    failures += static_cast<std::int64_t>(plan.kernels[k].failures.size());
+  const nest::Kernel& kernel = plan.kernels[number];
+  return comment_of(plan, kernel, number) +
+         KernelPrinter(nest::expanded(nest::with_shortcuts(kernel)), dialect, failures)
+             .print(number);
+}
+
 std::vector<std::string> translation_units(const CppPlan& text, int vector_bytes, std::size_t most,
                                            std::size_t shortest) {
   std::size_t total = text.plan.size();

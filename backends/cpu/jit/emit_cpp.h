@@ -26,6 +26,9 @@ struct CppPlan {
 /// Prints a plan for vectors of `vector_bytes` (16, 32 or 64).
 CppPlan emit_cpp(const nest::Plan& plan, int vector_bytes);
 
+/// One kernel of a plan, with its comment, for readers.
+std::string emit_cpp_kernel(const nest::Plan& plan, std::size_t number, int vector_bytes);
+
 /// The text in translation units of about equal length, at most `most` and as few as have more than
 /// `shortest` characters each. The first has `hom_plan`, `hom_set_functions(table)` and the array
 /// `hom_kernels` of the functions of all kernels.

@@ -25,8 +25,6 @@ std::string call(const std::string& function, const std::string& a, const std::s
 
 }  // namespace
 
-Dtype ExpressionPrinter::computing(Dtype dtype) { return is_half(dtype) ? f32 : dtype; }
-
 std::string ExpressionPrinter::definition(Value value) const {
   const bool as_vector = is_vector(value);
   const Node& what = node(value);

@@ -1,10 +1,7 @@
 // backends/cpu/jit/emit_expression.h -- the values of a kernel as C++ expressions, one number or
 // one vector at a time
 //
-// In a vectorised loop, values that do not depend on the vector axis stay numbers, and so do
-// indices that move with it by a constant stride: they are written for the first lane. All others
-// are vectors, a bool as a mask of 0 and -1 as wide as what it is made of. A 16-bit float is held
-// as its bits, and computed in f32.
+// Values are held as emit_forms.h says.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +10,14 @@
 #include <vector>
 
 #include <hom/backends/cpu/jit/emit_dialect.h>
+#include <hom/backends/cpu/jit/emit_forms.h>
 
 namespace hom::cpu {
 
-class ExpressionPrinter {
+class ExpressionPrinter : public ValueForms {
  public:
-  ExpressionPrinter(const nest::Kernel& kernel, const Dialect& dialect);
-
-  /// Lanes of the loop that is being printed; 1 outside vectorised ones.
-  int lanes() const { return lanes_; }
-  void set_lanes(int lanes) { lanes_ = lanes; }
-
-  /// Whether a value is held as a vector now.
-  bool is_vector(nest::Value value) const;
-  /// What is added from lane to lane; nothing for vectors.
-  std::optional<std::int64_t> stride(nest::Value value) const;
-  /// Whether the value depends on the vector axis at all.
-  bool varies(nest::Value value) const { return strides_[value] != 0; }
-  /// Whether it is an index that is held as the number of the first lane.
-  bool is_strided(nest::Value value) const { return strides_[value] && dtype(value) == i64; }
-  /// Bytes of a lane where it is a vector.
-  int bytes_of(nest::Value value) const;
+  ExpressionPrinter(const nest::Kernel& kernel, const Dialect& dialect)
+      : ValueForms(kernel), dialect_(dialect) {}
 
   /// The type of a value held as a number or a vector; the type that its elements are computed in.
   std::string type_of(nest::Value value) const;
@@ -42,8 +26,6 @@ class ExpressionPrinter {
   std::string mask_type(int bytes) const;
   /// i64 where `is_vector`: i64x8.
   std::string type(Dtype dtype, bool is_vector) const;
-  /// The dtype that elements of `dtype` are computed in: f32 for the 16-bit floats.
-  static Dtype computing(Dtype dtype);
 
   /// A number: of vectors that of no lane (a bug), of strided indices that of the first lane.
   std::string number(nest::Value value) const;
@@ -53,8 +35,6 @@ class ExpressionPrinter {
   std::string computed(nest::Value value) const;
   /// A bool as a mask with so many bytes a lane; outside vectorised loops as it is.
   std::string mask(nest::Value value, int bytes) const;
-  /// Bytes a lane of a bool that is held as a mask.
-  int mask_bytes(nest::Value value) const { return mask_bytes_[value]; }
   /// The number in the lane called `lane`.
   std::string lane(nest::Value value, const std::string& lane) const;
 
@@ -73,8 +53,6 @@ class ExpressionPrinter {
   static std::string buffer(std::int64_t number) { return "b" + std::to_string(number); }
 
  private:
-  const nest::Node& node(nest::Value value) const { return kernel_.nodes[value]; }
-  Dtype dtype(nest::Value value) const { return node(value).dtype; }
   std::string load(const nest::Node& load, bool as_vector) const;
   std::string apply(const nest::Node& apply, bool as_vector) const;
   std::string test(nest::Function function, Dtype dtype, bool as_vector, const std::string& a,
@@ -85,11 +63,7 @@ class ExpressionPrinter {
   std::string bitcast(const nest::Node& bitcast, bool as_vector) const;
   std::string index(const nest::Node& index, bool as_vector) const;
 
-  const nest::Kernel& kernel_;
   const Dialect& dialect_;
-  std::vector<std::optional<std::int64_t>> strides_;
-  std::vector<int> mask_bytes_;
-  int lanes_ = 1;
 };
 
 }  // namespace hom::cpu

@@ -45,14 +45,6 @@ class KernelPrinter {
   void open_positions(nest::Axis axis, const std::string& from, const std::string& to,
                       std::int64_t step);
   void open_axis(const nest::Loop& loop, std::size_t which);
-  std::int64_t extent(nest::Axis axis) const { return kernel_.axes[axis]; }
-  std::int64_t iterations(const nest::Loop& loop) const;
-  bool is_split(const nest::Loop& loop) const;
-  bool is_worth_unrolling(const nest::Loop& loop) const;
-  int lanes_for(const nest::Loop& loop) const;
-  /// Bytes of the widest element among the vectors of a block, in a loop along the vector axis.
-  int widest(const nest::Block& block) const;
-  int widest(const nest::Loop& loop) const;
 
   const nest::Kernel& kernel_;
   ExpressionPrinter values_;

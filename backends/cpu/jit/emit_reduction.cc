@@ -63,10 +63,6 @@ std::int64_t identity_bits(Combine combine) {
 
 }  // namespace
 
-bool is_ordered(const nest::Reduction& reduction, const nest::Kernel& kernel) {
-  return kernel.nodes[reduction.term].dtype.is_float() && reduction.combine < Combine::argmax;
-}
-
 ReductionPrinter::ReductionPrinter(const nest::Kernel& kernel, const nest::Loop& loop, Form form,
                                    int lanes, ExpressionPrinter& values, Writer& out)
     : kernel_(kernel), loop_(loop), form_(form), lanes_(lanes), values_(values), out_(out) {

@@ -16,9 +16,6 @@
 
 namespace hom::cpu {
 
-/// Whether the result depends on the order of its terms.
-bool is_ordered(const nest::Reduction& reduction, const nest::Kernel& kernel);
-
 class ReductionPrinter {
  public:
   enum class Form {

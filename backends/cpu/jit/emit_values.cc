@@ -5,8 +5,6 @@
 #include <cmath>
 
 #include <hom/backends/cpu/jit/emit_expression.h>
-#include <hom/backends/nests/affine.h>
-#include <hom/backends/nests/nest_functions.h>
 
 namespace hom::cpu {
 
@@ -29,52 +27,17 @@ std::string guarded(std::string text) { return text[0] == '-' ? "(" + text + ")"
 
 }  // namespace
 
-ExpressionPrinter::ExpressionPrinter(const nest::Kernel& kernel, const Dialect& dialect)
-    : kernel_(kernel), dialect_(dialect) {
-  if (kernel.vector_axis) {
-    strides_ = nest::strides_along(kernel, *kernel.vector_axis);
-  } else {
-    strides_.assign(kernel.nodes.size(), 0);
-  }
-  // A mask is as wide as the widest of what it is computed from; loaded and reduced ones are bytes.
-  mask_bytes_.assign(kernel.nodes.size(), 1);
-  for (Value value = 0; value < kernel.nodes.size(); ++value) {
-    const Node& what = node(value);
-    if (what.kind != Node::Kind::apply && what.kind != Node::Kind::convert) continue;
-    for (const Value operand : what.operands) {
-      const Dtype of = dtype(operand);
-      int bytes = static_cast<int>(computing(of).size());
-      if (of.is_bool()) bytes = varies(operand) ? mask_bytes_[operand] : 1;
-      mask_bytes_[value] = std::max(mask_bytes_[value], bytes);
-    }
-  }
-}
-
-bool ExpressionPrinter::is_vector(Value value) const {
-  return lanes_ > 1 && varies(value) && !is_strided(value);
-}
-
-int ExpressionPrinter::bytes_of(Value value) const {
-  return dtype(value).is_bool() ? mask_bytes(value)
-                                : static_cast<int>(computing(dtype(value)).size());
-}
-
-std::optional<std::int64_t> ExpressionPrinter::stride(Value value) const {
-  if (is_vector(value)) return std::nullopt;
-  return lanes_ > 1 ? strides_[value] : 0;
-}
-
 std::string ExpressionPrinter::number_type(Dtype dtype) {
   if (dtype.is_float() && dtype.size() == 2) return "u16";
   return std::string(dtype.name());
 }
 
 std::string ExpressionPrinter::vector_type(Dtype dtype) const {
-  return number_type(dtype) + "x" + std::to_string(lanes_);
+  return number_type(dtype) + "x" + std::to_string(lanes());
 }
 
 std::string ExpressionPrinter::mask_type(int bytes) const {
-  return "i" + std::to_string(8 * bytes) + "x" + std::to_string(lanes_);
+  return "i" + std::to_string(8 * bytes) + "x" + std::to_string(lanes());
 }
 
 std::string ExpressionPrinter::type(Dtype dtype, bool is_vector) const {
@@ -140,14 +103,14 @@ std::string ExpressionPrinter::number(Value value) const {
 }
 
 std::string ExpressionPrinter::held(Value value) const {
-  if (lanes_ == 1) return number(value);
+  if (lanes() == 1) return number(value);
   if (is_vector(value)) return "v" + std::to_string(value);
   if (dtype(value).is_bool()) return mask(value, 1);
   const std::string type = vector_type(dtype(value));
   const std::int64_t along = *stride(value);
   if (along == 0) return "splat<" + type + ">(" + number(value) + ")";
   std::string steps;
-  for (int l = 0; l < lanes_; ++l) {
+  for (int l = 0; l < lanes(); ++l) {
     // Wrapping, as the lanes themselves do.
     const auto step = static_cast<std::int64_t>(static_cast<std::uint64_t>(along) *
                                                 static_cast<std::uint64_t>(l));
@@ -157,13 +120,13 @@ std::string ExpressionPrinter::held(Value value) const {
 }
 
 std::string ExpressionPrinter::computed(Value value) const {
-  if (lanes_ > 1 && !is_vector(value) && dtype(value).is_float() && dtype(value).size() == 2)
+  if (lanes() > 1 && !is_vector(value) && dtype(value).is_float() && dtype(value).size() == 2)
     return "splat<" + vector_type(f32) + ">(" + decoded(dtype(value), number(value)) + ")";
   return decoded(dtype(value), held(value));
 }
 
 std::string ExpressionPrinter::mask(Value value, int bytes) const {
-  if (lanes_ == 1) return number(value);
+  if (lanes() == 1) return number(value);
   const std::string type = mask_type(bytes);
   if (!is_vector(value))
     return "splat<" + type + ">(-i" + std::to_string(8 * bytes) + "(" + number(value) + "))";

@@ -8,9 +8,10 @@
 
 namespace hom::cpu {
 
-/// Code of the tier that is asked for. `automatic` is native code; where that cannot be made, the
-/// interpreter, and once for each process a line on stderr that says why. Throws `Error` where
-/// `native` cannot be had.
+/// Code of the tier that is asked for. `automatic` and `native` are machine code made in this
+/// process, and where that is refused, or $HOM_EMITTER is `c++`, what the system's compiler makes;
+/// `automatic` goes on to the interpreter, and once for each process a line on stderr says why.
+/// Throws `Error` where `native` or `portable` cannot be had.
 std::shared_ptr<const Code> code_for(const nest::Plan& plan, Tier tier);
 
 }  // namespace hom::cpu
