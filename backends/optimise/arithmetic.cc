@@ -58,11 +58,11 @@ std::optional<Slot> signs_of_factors(const Rewriting& at) {
   return std::nullopt;
 }
 
-/// −(x·c) and −(x/c) with a literal.
+/// −(x·c) and −(x/c) with a literal. Not scale(x, ∞), which is +0 where x is 0 for both signs of ∞.
 std::optional<Slot> negative_of_multiple(const Rewriting& at) {
   const Vocabulary& w = words();
   if (!at.is_float() || !at.is_used_once(at[0])) return std::nullopt;
-  for (const Primitive* p : {&w.mul, &w.div, &w.scale}) {
+  for (const Primitive* p : {&w.mul, &w.div}) {
     const auto product = at.match(at[0], *p);
     if (!product) continue;
     for (std::size_t i = 0; i < 2; ++i) {
