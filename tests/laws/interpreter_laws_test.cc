@@ -33,8 +33,8 @@ TEST(interpreter, of_functions_spelled_out_equals_reference) {
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     Choices choices(seed);
     const KernelCase test = random_kernel(choices, {.slow_functions = false});
-    const nest::Kernel expanded = expanded(test.kernel);
-    const std::shared_ptr<const cpu::Code> code = cpu::interpret({&expanded, 1});
+    const nest::Kernel spelled_out = nest::expanded(test.kernel);
+    const std::shared_ptr<const cpu::Code> code = cpu::interpret({&spelled_out, 1});
     const auto launch = [&](std::byte* const* arguments, std::int64_t low, std::int64_t high,
                             cpu::FailureRecord& record) {
       code->launch(0, arguments, low, high, record);
