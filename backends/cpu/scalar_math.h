@@ -84,38 +84,41 @@ struct Rsqrt {
 
 // ---- functions of backends/math/ ----
 
-/// By the vectors of this processor (vector_rows.h).
+/// By the instructions of this processor (vector_functions.h). Every instruction set gives the
+/// same.
 float evaluate(nest::Function function, float x);
 double evaluate(nest::Function function, double x);
 float evaluate(nest::Function function, float a, float b);
 double evaluate(nest::Function function, double a, double b);
 
-template <nest::Function function>
-struct Evaluated {
+template <nest::Function named>
+struct UnaryOfMath {
+  /// Rows of it are computed several elements at once.
+  static constexpr nest::Function function = named;
   template <Float T>
   T operator()(T x) const {
     return evaluate(function, x);
   }
 };
-using Exp = Evaluated<nest::Function::exp>;
-using Expm1 = Evaluated<nest::Function::expm1>;
-using Log = Evaluated<nest::Function::log>;
-using Log1p = Evaluated<nest::Function::log1p>;
-using Sin = Evaluated<nest::Function::sin>;
-using Cos = Evaluated<nest::Function::cos>;
-using Tan = Evaluated<nest::Function::tan>;
-using Asin = Evaluated<nest::Function::asin>;
-using Acos = Evaluated<nest::Function::acos>;
-using Atan = Evaluated<nest::Function::atan>;
-using Sinh = Evaluated<nest::Function::sinh>;
-using Cosh = Evaluated<nest::Function::cosh>;
-using Tanh = Evaluated<nest::Function::tanh>;
-using Asinh = Evaluated<nest::Function::asinh>;
-using Acosh = Evaluated<nest::Function::acosh>;
-using Atanh = Evaluated<nest::Function::atanh>;
-using Logistic = Evaluated<nest::Function::logistic>;
-using Erf = Evaluated<nest::Function::erf>;
-using Erfc = Evaluated<nest::Function::erfc>;
+using Exp = UnaryOfMath<nest::Function::exp>;
+using Expm1 = UnaryOfMath<nest::Function::expm1>;
+using Log = UnaryOfMath<nest::Function::log>;
+using Log1p = UnaryOfMath<nest::Function::log1p>;
+using Sin = UnaryOfMath<nest::Function::sin>;
+using Cos = UnaryOfMath<nest::Function::cos>;
+using Tan = UnaryOfMath<nest::Function::tan>;
+using Asin = UnaryOfMath<nest::Function::asin>;
+using Acos = UnaryOfMath<nest::Function::acos>;
+using Atan = UnaryOfMath<nest::Function::atan>;
+using Sinh = UnaryOfMath<nest::Function::sinh>;
+using Cosh = UnaryOfMath<nest::Function::cosh>;
+using Tanh = UnaryOfMath<nest::Function::tanh>;
+using Asinh = UnaryOfMath<nest::Function::asinh>;
+using Acosh = UnaryOfMath<nest::Function::acosh>;
+using Atanh = UnaryOfMath<nest::Function::atanh>;
+using Logistic = UnaryOfMath<nest::Function::logistic>;
+using Erf = UnaryOfMath<nest::Function::erf>;
+using Erfc = UnaryOfMath<nest::Function::erfc>;
 
 /// What the host's library has for angles beyond `math::largest_angle`, 0 for others.
 template <nest::Function function>
@@ -133,6 +136,10 @@ struct Far {
     }
   }
 };
+
+// ---- ternary, floats ----
+
+/// a·b + c, rounded once.
 struct Fma {
   template <Float T>
   T operator()(T a, T b, T c) const {
@@ -194,12 +201,11 @@ struct Div {
 /// The remainder with the sign of the divisor, as NumPy's: zero takes that sign too. Integers: x
 /// rem 0 = x, so that always q·b + r == a; floats: x rem 0 = NaN.
 struct Rem {
+  static constexpr nest::Function function = nest::Function::rem;
   template <Number T>
   T operator()(T a, T b) const {
     if constexpr (Float<T>) {
-      const T r = std::fmod(a, b);
-      if (r == T{0}) return std::copysign(T{0}, b);
-      return (r < T{0}) != (b < T{0}) ? r + b : r;
+      return evaluate(function, a, b);
     } else {
       if (b == T{0}) return a;
       if constexpr (std::is_unsigned_v<T>) {
@@ -234,13 +240,14 @@ struct Min {
     }
   }
 };
-/// Floats: std::pow. Integers wrap, 0⁰ = 1. A negative integer exponent is an error that the kernel
-/// raises beforehand; here it counts as the exponent 0.
+/// Floats: as std::pow has it. Integers wrap, 0⁰ = 1. A negative integer exponent is an error that
+/// the kernel raises beforehand; here it counts as the exponent 0.
 struct Pow {
+  static constexpr nest::Function function = nest::Function::pow;
   template <Number T>
   T operator()(T base, T exponent) const {
     if constexpr (Float<T>) {
-      return std::pow(base, exponent);
+      return evaluate(function, base, exponent);
     } else {
       T result{1};
       for (T left = exponent; left > T{0}; left = static_cast<T>(left >> 1)) {
@@ -255,9 +262,10 @@ struct Pow {
 // ---- binary, floats ----
 
 struct Atan2 {
+  static constexpr nest::Function function = nest::Function::atan2;
   template <Float T>
   T operator()(T y, T x) const {
-    return evaluate(nest::Function::atan2, y, x);
+    return evaluate(function, y, x);
   }
 };
 /// The product, or +0 where it is NaN and a factor is zero: what is multiplied by exactly 0 is

@@ -1,11 +1,13 @@
 // backends/cpu/scalar_rows.cc -- a row function for each scalar function and dtype
 #include <hom/backends/cpu/scalar_rows.h>
 
+#include <algorithm>
+
 #include <hom/backends/cpu/elementwise.h>
 #include <hom/backends/cpu/scalar_gamma.h>
 #include <hom/backends/cpu/scalar_math.h>
 #include <hom/backends/cpu/scalar_special.h>
-#include <hom/backends/cpu/vector_rows.h>
+#include <hom/backends/cpu/vector_functions.h>
 
 namespace hom::cpu {
 namespace {
@@ -54,6 +56,71 @@ void binary_row(const Pointers<3>& at, const std::array<std::int64_t, 3>& stride
   }
 }
 
+// ---- functions of backends/math/ ----
+
+/// Elements that are strided or narrower go through memory that they are computed in.
+constexpr std::int64_t stretch = 256;
+
+template <class E, class T>
+void gather(E* to, const T* from, std::int64_t stride, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = scalar::load(from[i * stride]);
+}
+template <class E, class T>
+void spread(T* to, std::int64_t stride, const E* from, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) to[i * stride] = static_cast<T>(from[i]);
+}
+
+template <Function function, class T>
+void vector_unary_row(const Pointers<2>& at, const std::array<std::int64_t, 2>& strides,
+                      std::int64_t n) {
+  using E = scalar::Compute<T>;
+  T* to = reinterpret_cast<T*>(at[0]);
+  const T* a = reinterpret_cast<const T*>(at[1]);
+  const auto& functions = *vector_functions().unary<E>(function);
+  if constexpr (std::same_as<E, T>) {
+    if (strides == std::array<std::int64_t, 2>{1, 1}) {
+      functions.of_row(to, a, n);
+      return;
+    }
+  }
+  E x[stretch];
+  for (std::int64_t i = 0; i < n; i += stretch) {
+    const std::int64_t count = std::min(stretch, n - i);
+    gather(x, a + i * strides[1], strides[1], count);
+    functions.of_row(x, x, count);
+    spread(to + i * strides[0], strides[0], x, count);
+  }
+}
+
+template <Function function, class T>
+void vector_binary_row(const Pointers<3>& at, const std::array<std::int64_t, 3>& strides,
+                       std::int64_t n) {
+  using E = scalar::Compute<T>;
+  T* to = reinterpret_cast<T*>(at[0]);
+  const T* a = reinterpret_cast<const T*>(at[1]);
+  const T* b = reinterpret_cast<const T*>(at[2]);
+  const auto& functions = *vector_functions().binary<E>(function);
+  if constexpr (std::same_as<E, T>) {
+    if (strides == std::array<std::int64_t, 3>{1, 1, 1}) {
+      functions.of_row(to, a, b, n);
+      return;
+    }
+  }
+  E x[stretch];
+  E y[stretch];
+  for (std::int64_t i = 0; i < n; i += stretch) {
+    const std::int64_t count = std::min(stretch, n - i);
+    gather(x, a + i * strides[1], strides[1], count);
+    gather(y, b + i * strides[2], strides[2], count);
+    functions.of_row(x, x, y, count);
+    spread(to + i * strides[0], strides[0], x, count);
+  }
+}
+
+/// Whether F is one of backends/math/ on elements stored as T.
+template <class F, class T>
+constexpr bool is_of_math = scalar::Float<scalar::Compute<T>> && requires { F::function; };
+
 template <class T>
 void fma_row(const Pointers<4>& at, const std::array<std::int64_t, 4>& strides, std::int64_t n) {
   T* to = reinterpret_cast<T*>(at[0]);
@@ -71,7 +138,9 @@ using Table = std::array<PerDtype<Row<N>>, nest::function_count>;
 template <class F>
 constexpr PerDtype<Row<2>> unary_rows() {
   return per_dtype<Row<2>>([]<class T>() -> Row<2> {
-    if constexpr (std::is_invocable_v<F, scalar::Compute<T>>) {
+    if constexpr (is_of_math<F, T>) {
+      return &vector_unary_row<F::function, T>;
+    } else if constexpr (std::is_invocable_v<F, scalar::Compute<T>>) {
       return &unary_row<F, T>;
     } else {
       return nullptr;
@@ -82,7 +151,9 @@ constexpr PerDtype<Row<2>> unary_rows() {
 template <class F>
 constexpr PerDtype<Row<3>> binary_rows() {
   return per_dtype<Row<3>>([]<class T>() -> Row<3> {
-    if constexpr (std::is_invocable_v<F, scalar::Compute<T>, scalar::Compute<T>>) {
+    if constexpr (is_of_math<F, T>) {
+      return &vector_binary_row<F::function, T>;
+    } else if constexpr (std::is_invocable_v<F, scalar::Compute<T>, scalar::Compute<T>>) {
       return &binary_row<F, T>;
     } else {
       return nullptr;
@@ -103,6 +174,25 @@ constexpr Table<2> unary_table = [] {
   add(Function::ceil, scalar::Ceil{});
   add(Function::sqrt, scalar::Sqrt{});
   add(Function::rsqrt, scalar::Rsqrt{});
+  add(Function::exp, scalar::Exp{});
+  add(Function::expm1, scalar::Expm1{});
+  add(Function::log, scalar::Log{});
+  add(Function::log1p, scalar::Log1p{});
+  add(Function::sin, scalar::Sin{});
+  add(Function::cos, scalar::Cos{});
+  add(Function::tan, scalar::Tan{});
+  add(Function::asin, scalar::Asin{});
+  add(Function::acos, scalar::Acos{});
+  add(Function::atan, scalar::Atan{});
+  add(Function::sinh, scalar::Sinh{});
+  add(Function::cosh, scalar::Cosh{});
+  add(Function::tanh, scalar::Tanh{});
+  add(Function::asinh, scalar::Asinh{});
+  add(Function::acosh, scalar::Acosh{});
+  add(Function::atanh, scalar::Atanh{});
+  add(Function::logistic, scalar::Logistic{});
+  add(Function::erf, scalar::Erf{});
+  add(Function::erfc, scalar::Erfc{});
   add(Function::erfcx, scalar::Erfcx{});
   add(Function::erf_inv, scalar::ErfInv{});
   add(Function::erfc_inv, scalar::ErfcInv{});
@@ -128,6 +218,7 @@ constexpr Table<3> binary_table = [] {
   add(Function::pow, scalar::Pow{});
   add(Function::max, scalar::Max{});
   add(Function::min, scalar::Min{});
+  add(Function::atan2, scalar::Atan2{});
   add(Function::scale, scalar::Scale{});
   add(Function::eq, scalar::Eq{});
   add(Function::ne, scalar::Ne{});
@@ -170,12 +261,10 @@ void log_gamma_slope_row(std::int64_t k, const Pointers<3>& at,
 }  // namespace
 
 Row<2> unary_row_of(Function function, Dtype dtype) {
-  if (const Row<2> row = vector_unary_row_of(function, dtype)) return row;
   return unary_table[static_cast<std::size_t>(function)][static_cast<std::size_t>(dtype.id)];
 }
 
 Row<3> binary_row_of(Function function, Dtype dtype) {
-  if (const Row<3> row = vector_binary_row_of(function, dtype)) return row;
   return binary_table[static_cast<std::size_t>(function)][static_cast<std::size_t>(dtype.id)];
 }
 

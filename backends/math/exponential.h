@@ -16,16 +16,36 @@ struct ReducedExponent {
   N expm1;
 };
 
+/// Of n·ln 2 + r.
+template <class N>
+HOM_MATH ReducedExponent<N> exponent_of(const N& n, const N& r) {
+  const N q = polynomial(r, coefficients::exp_rest_f32, coefficients::exp_rest_f64);
+  return {n, fma(r * r, q, r)};
+}
+
+template <class N>
+inline constexpr double log2_high = pick<N>(0x1.62e43p-1f, 0x1.62e42fefa39efp-1);
+template <class N>
+inline constexpr double log2_low = pick<N>(-0x1.05c61p-29f, 0x1.abc9e3b39803fp-56);
+/// The integer next to x/ln 2.
+template <class N>
+HOM_MATH N nearest_power(const N& x) {
+  return nearest(x * like(x, pick<N>(0x1.715476p+0f, 0x1.71547652b82fep+0)));
+}
+
 /// |x| < 2^20.
 template <class N>
 HOM_MATH ReducedExponent<N> reduced_exponent(const N& x) {
-  constexpr double log2_high = pick<N>(0x1.62e43p-1f, 0x1.62e42fefa39efp-1);
-  constexpr double log2_low = pick<N>(-0x1.05c61p-29f, 0x1.abc9e3b39803fp-56);
-  const N n = nearest(x * like(x, pick<N>(0x1.715476p+0f, 0x1.71547652b82fep+0)));
-  const N near = fma(n, like(x, -log2_high), x);
-  const N r = fma(n, like(x, -log2_low), near);
-  const N q = polynomial(r, coefficients::exp_rest_f32, coefficients::exp_rest_f64);
-  return {n, fma(r * r, q, r)};
+  const N n = nearest_power(x);
+  const N near = fma(n, like(x, -log2_high<N>), x);
+  return exponent_of(n, fma(n, like(x, -log2_low<N>), near));
+}
+/// The same of x + low, where the low part is much smaller.
+template <class N>
+HOM_MATH ReducedExponent<N> reduced_exponent(const N& x, const N& low) {
+  const N n = nearest_power(x);
+  const N near = fma(n, like(x, -log2_high<N>), x);
+  return exponent_of(n, near + fma(n, like(x, -log2_low<N>), low));
 }
 
 /// eˣ where the result is a normal number.
@@ -60,7 +80,7 @@ HOM_MATH N exp(const N& x) {
 /// eˣ − 1. Less than 1.5 ulp off.
 template <class N>
 HOM_MATH N expm1(const N& x) {
-  const N inside = clamped(x, pick<N>(-20.0f, -50.0), pick<N>(90.0f, 711.0));
+  const N inside = clamped(x, pick<N>(-20.0f, -50.0), pick<N>(89.0f, 710.0));
   const ReducedExponent<N> of = reduced_exponent(inside);
   // Half of it, which overflows later than 2ⁿ does.
   const N power = power_of_two(of.n - like(x, 1));

@@ -31,7 +31,7 @@ template <class N>
 inline constexpr bool is_f64 = std::is_same_v<Element<N>, double>;
 
 /// What the host's library computes for lanes that are out of reach.
-enum class Rare : std::uint8_t { sin, cos, tan, pow };
+enum class Rare : std::uint8_t { sin, cos, tan, rem };
 
 #define HOM_MATH inline __attribute__((always_inline))
 

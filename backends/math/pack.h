@@ -6,7 +6,6 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -14,7 +13,7 @@
 #include <immintrin.h>
 #endif
 
-#include <hom/backends/math/number.h>
+#include <hom/backends/math/host.h>
 
 namespace hom::math::HOM_VECTOR_SET {
 
@@ -33,6 +32,11 @@ struct Mask {
   friend HOM_MATH Mask operator&(const Mask& a, const Mask& b) { return {a.v & b.v}; }
   friend HOM_MATH Mask operator|(const Mask& a, const Mask& b) { return {a.v | b.v}; }
 };
+
+template <class E>
+HOM_MATH Mask<E> operator!(const Mask<E>& a) {
+  return {~a.v};
+}
 
 template <class E>
 struct Integers {
@@ -152,40 +156,51 @@ HOM_MATH Pack<E> sqrt(const Pack<E>& x) {
 
 template <class E>
 HOM_MATH bool any(const Mask<E>& mask) {
+  [[maybe_unused]] constexpr bool is_f32 = sizeof(E) == 4;
+#if HOM_VECTOR_BYTES == 32
+  if constexpr (is_f32) {
+    return _mm256_movemask_ps(std::bit_cast<__m256>(mask.v)) != 0;
+  } else {
+    return _mm256_movemask_pd(std::bit_cast<__m256d>(mask.v)) != 0;
+  }
+#elif HOM_VECTOR_BYTES == 64
+  if constexpr (is_f32) {
+    return _mm512_movepi32_mask(std::bit_cast<__m512i>(mask.v)) != 0;
+  } else {
+    return _mm512_movepi64_mask(std::bit_cast<__m512i>(mask.v)) != 0;
+  }
+#else
   typename Vectors<E>::Signed all = 0;
   for (int l = 0; l < Pack<E>::lanes; ++l) all |= mask.v[l];
   return all != 0;
+#endif
 }
 
+/// Lanes where the mask is set, one at a time.
 template <class E>
-__attribute__((noinline, cold)) void ask_host(const E* x, E* result, int lanes, Rare function) {
-  for (int l = 0; l < lanes; ++l) {
-    switch (function) {
-      case Rare::sin:
-        result[l] = ::std::sin(x[l]);
-        break;
-      case Rare::cos:
-        result[l] = ::std::cos(x[l]);
-        break;
-      case Rare::tan:
-        result[l] = ::std::tan(x[l]);
-        break;
-      case Rare::pow:
-        break;
-    }
-  }
+__attribute__((noinline, cold)) void ask_for_lanes(Rare function,
+                                                   const typename Vectors<E>::Signed* mask, E* x,
+                                                   const E* y) {
+  for (int l = 0; l < Pack<E>::lanes; ++l) x[l] = mask[l] != 0 ? ask_host(function, x[l], y[l]) : 0;
 }
 template <class E>
-HOM_MATH Pack<E> rarely(const Mask<E>& mask, Rare function, const Pack<E>& x) {
+HOM_MATH Pack<E> rarely(const Mask<E>& mask, Rare function, const Pack<E>& x, const Pack<E>& y) {
   Pack<E> result{};
   if (!any(mask)) [[likely]]
     return result;
-  E from[Pack<E>::lanes];
-  E to[Pack<E>::lanes];
-  std::memcpy(from, &x.v, sizeof from);
-  ask_host(from, to, Pack<E>::lanes, function);
-  std::memcpy(&result.v, to, sizeof to);
+  E a[Pack<E>::lanes];
+  E b[Pack<E>::lanes];
+  typename Vectors<E>::Signed where[Pack<E>::lanes];
+  std::memcpy(a, &x.v, sizeof a);
+  std::memcpy(b, &y.v, sizeof b);
+  std::memcpy(where, &mask.v, sizeof where);
+  ask_for_lanes(function, where, a, b);
+  std::memcpy(&result.v, a, sizeof a);
   return result;
+}
+template <class E>
+HOM_MATH Pack<E> rarely(const Mask<E>& mask, Rare function, const Pack<E>& x) {
+  return rarely(mask, function, x, x);
 }
 
 }  // namespace hom::math::HOM_VECTOR_SET

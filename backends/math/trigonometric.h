@@ -123,22 +123,26 @@ HOM_MATH N tan(const N& x) {
 
 // ---- inverses ----
 
-/// atan of a number from 0 to 1, in two parts.
+/// atan(top/bottom) in two parts, for 0 ≤ top ≤ bottom, where 1/bottom is finite.
 template <class N>
-HOM_MATH Pair<N> atan_of_fraction(const N& x) {
+HOM_MATH Pair<N> atan_of_ratio(const N& top, const N& bottom) {
   constexpr double eighth = 0x1.a827999fcef32p-2;  // tan π/8
   constexpr double quarter = pick<N>(0x1.921fb6p-1f, 0x1.921fb54442d18p-1);
   constexpr double quarter_low = pick<N>(-0x1.777a5cp-26f, 0x1.1a62633145c07p-55);
-  const auto is_high = x > like(x, eighth);
-  const N one = like(x, 1);
-  // atan x = π/4 + atan((x − 1)/(x + 1))
-  const N t = select(is_high, x - one, x) / select(is_high, x + one, one);
+  const N zero = like(top, 0);
+  // atan(a/b) = π/4 + atan((a − b)/(a + b))
+  const auto is_high = top > bottom * like(top, eighth);
+  const Pair<N> a = fast_sum(select(is_high, zero - bottom, zero), top);
+  const Pair<N> b = fast_sum(bottom, select(is_high, top, zero));
+  const N inverse = like(top, 1) / b.high;
+  const N t = a.high * inverse;
+  // What the ratio leaves of the numerator.
+  const N t_low = (fma(zero - t, b.high, a.high) + fma(zero - t, b.low, a.low)) * inverse;
   const N z = t * t;
   const N p = polynomial(z, coefficients::atan_rest_f32, coefficients::atan_rest_f64);
-  const N rest = t * z * p;
-  const N zero = like(x, 0);
-  const Pair<N> sum = exact_sum(select(is_high, like(x, quarter), zero), t);
-  return {sum.high, sum.low + (rest + select(is_high, like(x, quarter_low), zero))};
+  const N rest = fma(t * z, p, fma(zero - z, t_low, t_low));
+  const Pair<N> sum = fast_sum(select(is_high, like(top, quarter), zero), t);
+  return {sum.high, sum.low + (rest + select(is_high, like(top, quarter_low), zero))};
 }
 
 /// Less than 1 ulp off.
@@ -149,12 +153,15 @@ HOM_MATH N atan(const N& x) {
   const N size = abs(x);
   const N one = like(x, 1);
   const auto is_large = size > one;
-  const Pair<N> t = atan_of_fraction(select(is_large, one / size, size));
+  const auto is_infinite = size == like(x, infinity<N>);
+  const N top = select(is_infinite, like(x, 0), select(is_large, one, size));
+  const N bottom = select(is_large, select(is_infinite, one, size), one);
+  const Pair<N> t = atan_of_ratio(top, bottom);
   const N turned = like(x, half) - (t.high - (like(x, half_low) - t.low));
   return copysign(select(is_large, turned, t.high + t.low), x);
 }
 
-/// The angle of the point (x, y), as IEEE 754 has it at zeros and infinities. Less than 2 ulp off.
+/// The angle of the point (x, y), as IEEE 754 has it at zeros and infinities. Less than 1 ulp off.
 template <class N>
 HOM_MATH N atan2(const N& y, const N& x) {
   constexpr double pi = pick<N>(0x1.921fb6p+1f, 0x1.921fb54442d18p+1);
@@ -164,13 +171,18 @@ HOM_MATH N atan2(const N& y, const N& x) {
   const N zero = like(x, 0);
   const N one = like(x, 1);
   const auto is_steep = ay > ax;
-  const N top = select(is_steep, ax, ay);
-  const N bottom = select(is_steep, ay, ax);
-  // 0/0 is 0 here, and ∞/∞ is 1.
-  const N same = select(bottom == zero, zero, one);
-  const N ratio = select((top == bottom) & ((bottom == zero) | (bottom == like(x, infinity<N>))),
-                         same, top / bottom);
-  const Pair<N> t = atan_of_fraction(ratio);
+  const N small = select(is_steep, ax, ay);
+  const N large = select(is_steep, ay, ax);
+  // 0/0 is 0 here, and ∞/∞ is 1. Elsewhere both are brought to where the inverse is normal.
+  const auto is_infinite = large == like(x, infinity<N>);
+  const auto is_end = is_infinite | (large == zero);
+  const N up = select(large < like(x, pick<N>(0x1p-100f, 0x1p-900)),
+                      like(x, pick<N>(0x1p80f, 0x1p200)), one);
+  const N unit = select(large > like(x, pick<N>(0x1p120f, 0x1p1000)),
+                        like(x, pick<N>(0x1p-20f, 0x1p-100)), up);
+  const N at_end = select(is_infinite & (small == large), one, zero);
+  const N top = select(is_end, at_end, small * unit);
+  const Pair<N> t = atan_of_ratio(top, select(is_end, one, large * unit));
   const N from_axis = like(x, 0.5 * pi) - (t.high - (like(x, 0.5 * pi_low) - t.low));
   const N right = select(is_steep, from_axis, t.high + t.low);
   const N from_left_axis = like(x, 0.5 * pi) + (t.high + (like(x, 0.5 * pi_low) + t.low));

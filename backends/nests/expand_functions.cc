@@ -236,9 +236,7 @@ Term<E> rarely(const TermMask&, math::Rare function, const Term<E>& x) {
 }  // namespace hom::nest
 
 // After the numbers that they are made for.
-#include <hom/backends/math/error_function.h>
-#include <hom/backends/math/logarithm.h>
-#include <hom/backends/math/trigonometric.h>
+#include <hom/backends/math/functions.h>
 
 namespace hom::nest {
 namespace {
@@ -250,16 +248,16 @@ std::optional<Value> definition(Expansion& in, Function function,
     return Term<E>{&in, in.convert(operands[i], dtype_of_element<E>)};
   };
   switch (function) {
-#define HOM_VECTOR_FUNCTION(name) \
-  case Function::name:            \
+#define HOM_MATH_CASE(name) \
+  case Function::name:      \
     return math::name(term(0)).value;
-#include <hom/backends/math/unary_functions.inc>
-#undef HOM_VECTOR_FUNCTION
-#define HOM_VECTOR_FUNCTION(name) \
-  case Function::name:            \
+    HOM_MATH_UNARY(HOM_MATH_CASE)
+#undef HOM_MATH_CASE
+#define HOM_MATH_CASE(name) \
+  case Function::name:      \
     return math::name(term(0), term(1)).value;
-#include <hom/backends/math/binary_functions.inc>
-#undef HOM_VECTOR_FUNCTION
+    HOM_MATH_BINARY(HOM_MATH_CASE)
+#undef HOM_MATH_CASE
     default:
       return std::nullopt;
   }
@@ -348,10 +346,10 @@ class Expander {
 
 bool is_expanded(Function function) {
   switch (function) {
-#define HOM_VECTOR_FUNCTION(name) case Function::name:
-#include <hom/backends/math/binary_functions.inc>
-#include <hom/backends/math/unary_functions.inc>
-#undef HOM_VECTOR_FUNCTION
+#define HOM_MATH_CASE(name) case Function::name:
+    HOM_MATH_UNARY(HOM_MATH_CASE)
+    HOM_MATH_BINARY(HOM_MATH_CASE)
+#undef HOM_MATH_CASE
     return true;
     default:
       return false;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <hom/backends/cpu/jit/interpreter.h>
+#include <hom/backends/nests/expand_functions.h>
 #include <hom/tests/laws/random_kernel_reference.h>
 
 namespace hom::laws {
@@ -23,6 +24,22 @@ TEST(interpreter, equals_reference) {
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     Choices choices(seed);
     ASSERT_EQ(interpreted_wrongly(random_kernel(choices)), "") << "seed " << seed;
+  }
+}
+
+TEST(interpreter, of_functions_spelled_out_equals_reference) {
+  const std::uint64_t first = run_seed() * 1'000'000;
+  const auto cases = static_cast<std::uint64_t>(1000 * case_factor());
+  for (std::uint64_t seed = first; seed < first + cases; ++seed) {
+    Choices choices(seed);
+    const KernelCase test = random_kernel(choices, {.slow_functions = false});
+    const nest::Kernel spelled_out = nest::expanded(test.kernel);
+    const std::shared_ptr<const cpu::Code> code = cpu::interpret({&spelled_out, 1});
+    const auto launch = [&](std::byte* const* arguments, std::int64_t low, std::int64_t high,
+                            cpu::FailureRecord& record) {
+      code->launch(0, arguments, low, high, record);
+    };
+    ASSERT_EQ(difference_from_reference(test, launch), "") << "seed " << seed;
   }
 }
 

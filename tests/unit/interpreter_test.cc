@@ -427,6 +427,8 @@ TEST(ScalarRows, there_is_one_for_each_function_and_dtype_that_kernels_may_have)
         is_there = cpu::log_gamma_slope_row_of(dtype) != nullptr;
       } else if (function == Function::select) {
         is_there = cpu::select_row_of(dtype) != nullptr;
+      } else if (function == Function::fma) {
+        is_there = cpu::fma_row_of(dtype) != nullptr;
       } else if (nest::arity_of(function) == 1) {
         is_there = cpu::unary_row_of(function, dtype) != nullptr;
       } else {

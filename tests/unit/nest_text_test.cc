@@ -143,11 +143,14 @@ TEST(VectorValues, follow_operands_terms_and_states) {
 TEST(KernelFunctions, are_primitives_of_their_name) {
   for (std::size_t i = 0; i < nest::function_count; ++i) {
     const auto function = static_cast<Function>(i);
-    EXPECT_EQ(nest::function_named(name_of(function)), function);
-    EXPECT_NO_THROW(standard_primitives().find(name_of(function)));
+    if (function <= Function::select) {
+      EXPECT_EQ(nest::function_named(name_of(function)), function);
+      EXPECT_NO_THROW(standard_primitives().find(name_of(function)));
+    }
     EXPECT_GE(nest::cost_of(function), 1) << name_of(function);
   }
   EXPECT_EQ(nest::function_named("reshape"), std::nullopt);
+  EXPECT_EQ(nest::function_named("fma"), std::nullopt);
   EXPECT_EQ(nest::arity_of(Function::exp), 1);
   EXPECT_EQ(nest::arity_of(Function::log_gamma_slope), 2);
   EXPECT_EQ(nest::arity_of(Function::select), 3);

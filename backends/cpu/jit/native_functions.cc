@@ -6,6 +6,7 @@
 #include <hom/backends/cpu/scalar_gamma.h>
 #include <hom/backends/cpu/scalar_math.h>
 #include <hom/backends/cpu/scalar_special.h>
+#include <hom/backends/cpu/vector_functions.h>
 
 namespace hom::cpu {
 namespace {
@@ -68,11 +69,13 @@ class Table {
     unary<scalar::Lgamma>(Function::lgamma);
     floats<UnaryWith, scalar::Polygamma>(Function::polygamma);
     floats<BinaryWith, scalar::LogGammaSlope>(Function::log_gamma_slope);
-    floats<Binary, scalar::Rem>(Function::rem);
+    of_math(Function::pow, vector_functions().binary_f32(Function::pow));
+    of_math(Function::pow, vector_functions().binary_f64(Function::pow));
+    of_math(Function::rem, vector_functions().binary_f32(Function::rem));
+    of_math(Function::rem, vector_functions().binary_f64(Function::rem));
     unary<scalar::Far<Function::far_sin>>(Function::far_sin);
     unary<scalar::Far<Function::far_cos>>(Function::far_cos);
     unary<scalar::Far<Function::far_tan>>(Function::far_tan);
-    floats<Binary, scalar::Pow>(Function::pow);
     each<Binary, scalar::Pow, std::int8_t, std::int32_t, std::int64_t, std::uint8_t, std::uint32_t,
          std::uint64_t>(Function::pow);
     conversions<std::int32_t, std::int64_t, std::uint32_t, std::uint64_t, double>();
@@ -84,12 +87,20 @@ class Table {
   void* const* pointers() const { return pointers_.data(); }
 
  private:
+  void add(Function function, Dtype dtype, void* of_number, void* of_vector) {
+    entries_.push_back({std::string(name_of(function)) + "_" + std::string(dtype.name()), function,
+                        dtype, dtype, false, of_number, of_vector});
+  }
   template <template <class, class> class Wrapper, class F, class T>
   void add(Function function) {
-    const Dtype dtype = dtype_of<T>();
-    entries_.push_back({std::string(name_of(function)) + "_" + std::string(dtype.name()), function,
-                        dtype, dtype, false, reinterpret_cast<void*>(&Wrapper<F, T>::number),
-                        reinterpret_cast<void*>(&Wrapper<F, T>::vector)});
+    add(function, dtype_of<T>(), reinterpret_cast<void*>(&Wrapper<F, T>::number),
+        reinterpret_cast<void*>(&Wrapper<F, T>::vector));
+  }
+  /// A function of backends/math/ that is not spelled out.
+  template <class T>
+  void of_math(Function function, const BinaryFunction<T>* entry) {
+    add(function, dtype_of<T>(), reinterpret_cast<void*>(entry->of_number),
+        reinterpret_cast<void*>(entry->of_row));
   }
   template <template <class, class> class Wrapper, class F, class... T>
   void each(Function function) {
