@@ -49,8 +49,8 @@ int main() {
   row("f(x, y), tensors of rank 0", [&] { g(x, y); });
   Tensor kept;
   row("kept = f(x, y)", [&] { kept = g(x, y); });
-  const Tensor left = ones({8});
-  const Tensor right = ones({8});
+  const Tensor left = copy(ones({8}));
+  const Tensor right = copy(ones({8}));
   row("f(x, y), tensors of 8 elements", [&] { g(left, right); });
   const auto with_gradient = compile(value_and_grad(f, wrt<0, 1>));
   row("value_and_grad(f)(x, y), three results", [&] { with_gradient(x, y); });
@@ -59,10 +59,10 @@ int main() {
     for (Tensor& one : p) one = one - rate * one;
     return p;
   });
-  const std::vector<Tensor> leaves(20, ones({4}));
+  const std::vector<Tensor> leaves(20, copy(ones({4})));
   row("20 leaves to 20 results", [&] { step(leaves, 0.1); });
   std::vector<Tensor> given;
-  for (int i = 0; i < 20; ++i) given.push_back(ones({4}));
+  for (int i = 0; i < 20; ++i) given.push_back(copy(ones({4})));
   row("p = f(std::move(p)), 20 leaves", [&] { given = step(std::move(given), 0.1); });
   return 0;
 }
