@@ -18,16 +18,21 @@ namespace {
 using Place = nest::PlannedBuffer::Place;
 
 const std::byte* data_of(const Array& array) {
-  return array.buffer->data() + array.offset * static_cast<std::int64_t>(array.type.dtype.size());
+  const std::byte* const data = array.buffer->data();
+  if (array.offset == 0) return data;
+  return data + array.offset * static_cast<std::int64_t>(array.type.dtype.size());
+}
+
+/// A power of 2.
+std::uint64_t alignment_of(std::int64_t bytes) {
+  if (bytes == 0) return 1;
+  return std::min<std::uint64_t>(64, std::bit_floor(static_cast<std::uint64_t>(bytes)));
 }
 
 }  // namespace
 
 bool is_aligned(const std::byte* data, std::int64_t bytes) {
-  if (bytes == 0) return true;
-  const std::uint64_t unit =
-      std::min<std::uint64_t>(64, std::bit_floor(static_cast<std::uint64_t>(bytes)));
-  return reinterpret_cast<std::uintptr_t>(data) % unit == 0;
+  return reinterpret_cast<std::uintptr_t>(data) % alignment_of(bytes) == 0;
 }
 
 /// What a plan as one function calls back. Its frames may be code that exceptions cannot pass: what
@@ -120,8 +125,10 @@ Executable::Executable(nest::Plan plan, std::shared_ptr<const Code> code)
   }
   is_small_ = function_ && plan_.arena_bytes <= small_arena && plan_.buffers.size() <= small_plan;
   if (is_small_) {
-    for (const nest::PlannedBuffer& buffer : plan_.buffers)
+    for (const nest::PlannedBuffer& buffer : plan_.buffers) {
       small_offsets_.push_back(buffer.place == Place::temporary ? buffer.offset : -1);
+      small_alignments_.push_back(alignment_of(buffer.bytes()) - 1);
+    }
   }
 }
 
@@ -194,7 +201,7 @@ bool Executable::run_small(std::span<const Input> inputs, std::span<Tensor> outp
       data = data_of(array);
       const bool is_number = array.type.shape.empty();
       if (!is_number && !array.is_row_major()) return false;
-      if (!is_aligned(data, plan_.buffers[buffer].bytes())) return false;
+      if ((reinterpret_cast<std::uintptr_t>(data) & small_alignments_[buffer]) != 0) return false;
     }
     buffers[buffer] = const_cast<std::byte*>(data);
   }

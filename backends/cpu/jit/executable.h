@@ -99,6 +99,8 @@ class Executable {
   bool is_small_ = false;
   /// Then, for each buffer, its place in the arena, or −1.
   std::vector<std::int64_t> small_offsets_;
+  /// And the bits of an address that are 0 there.
+  std::vector<std::uint64_t> small_alignments_;
   static constexpr std::int64_t small_arena = 2048;
   static constexpr std::size_t small_plan = 64;
   mutable ResultPool results_;

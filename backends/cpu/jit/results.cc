@@ -32,7 +32,8 @@ std::size_t most_arrays(const TensorType& type) {
 ResultPool::ResultPool(std::vector<TensorType> types) {
   for (TensorType& type : types) {
     const std::size_t most = most_arrays(type);
-    results_.push_back({std::move(type), {}, most});
+    const std::int64_t bytes = bytes_of(type);
+    results_.push_back({std::move(type), bytes, {}, most});
   }
 }
 
@@ -66,15 +67,18 @@ std::shared_ptr<Array> ResultPool::donated(std::size_t number, Tensor& x) {
   const auto kept = std::find(result.arrays.begin(), result.arrays.end(), given);
   const bool is_kept = kept != result.arrays.end();
   if (!is_owned_by(given, is_kept ? 2 : 1)) return nullptr;
-  if (bytes_of(given->type) != bytes_of(result.type)) return nullptr;
+  const bool is_same_type = given->type == result.type;
+  if (!is_same_type && bytes_of(given->type) != result.bytes) return nullptr;
   // Views of a larger buffer keep their place in it only where elements have one size.
   if (given->offset != 0 && given->type.dtype.size() != result.type.dtype.size()) return nullptr;
   // Arrays are const only to those who share them.
   std::shared_ptr<Array> array = std::const_pointer_cast<Array>(given);
   x = Tensor();
-  array->strides = row_major_strides(result.type.shape);
-  array->type = result.type;
-  if (!is_kept && static_cast<std::int64_t>(array->buffer->bytes()) == bytes_of(result.type))
+  if (!is_same_type) {
+    array->strides = row_major_strides(result.type.shape);
+    array->type = result.type;
+  }
+  if (!is_kept && static_cast<std::int64_t>(array->buffer->bytes()) == result.bytes)
     keep(result, array);
   return array;
 }

@@ -27,6 +27,7 @@ class ResultPool {
  private:
   struct Result {
     TensorType type;
+    std::int64_t bytes;
     /// At most `most`, the next to be replaced is number `oldest`.
     std::vector<std::shared_ptr<Array>> arrays;
     std::size_t most;
