@@ -94,9 +94,11 @@ void row(hom::Dtype dtype, const Extents& e) {
   hom::Buffer result(static_cast<std::size_t>(e.batch * e.m * e.n) * dtype.size());
   hom::Buffer scratch(static_cast<std::size_t>(scratch_bytes));
   const double flops = 2.0 * static_cast<double>(e.batch * e.m * e.k * e.n);
-  const int repeats = static_cast<int>(std::clamp(1e8 / flops, 1.0, 1e5));
+  // Short, so that some rounds pass without another process in between; many where they are short.
+  const int repeats = static_cast<int>(std::clamp(1e7 / flops, 1.0, 1e4));
+  const int rounds = static_cast<int>(std::clamp(2e9 / (flops * repeats), 9.0, 200.0));
   std::vector<double> best(routines.size(), 1e30);
-  for (int round = 0; round < 9; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < routines.size(); ++i) {
       if (!routines[i]) continue;
       best[i] = std::min(best[i],

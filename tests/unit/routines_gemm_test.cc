@@ -63,6 +63,9 @@ void for_sizes(F&& f) {
   for (const auto& [m, k, n] : {std::array<std::int64_t, 3>{1, 1, 1},
                                 {2, 3, 2},
                                 {6, 16, 8},
+                                {7, 9, 8},
+                                {8, 8, 8},
+                                {17, 3, 4},
                                 {12, 5, 33},
                                 {13, 40, 31},
                                 {25, 7, 70},
@@ -108,6 +111,57 @@ TEST(FmaGemm, has_the_same_bits_for_every_vector_width_and_any_rows) {
   if (!has_avx2()) GTEST_SKIP() << "this processor has no AVX2";
   check_fma<float>();
   check_fma<double>();
+}
+
+/// Products of a batch, with gaps between them and one operand now and then the same for all, have
+/// the bits of each product alone; what lies between results stays.
+template <class T>
+void check_batches(const cpu::FmaGemm<T>& gemm) {
+  Random random(3);
+  const auto check = [&](std::int64_t m, std::int64_t k, std::int64_t n) {
+    const std::int64_t count = uniform(random, 0, 5);
+    const Operands<T> first(random, m, k, n);
+    const auto many = [&](const std::vector<T>& one, std::int64_t step) {
+      std::vector<T> all(one.size() + static_cast<std::size_t>(step * count));
+      for (T& element : all) element = tame_element<T>(random);
+      return all;
+    };
+    const auto step = [&](std::int64_t size) {
+      return uniform(random, 0, 3) == 0 ? 0 : size + uniform(random, 0, 2);
+    };
+    const std::int64_t c_row = n + uniform(random, 0, 2);
+    const cpu::BatchSteps steps{count, step(m * k), step(k * n), m * c_row + 1};
+    const std::vector<T> a_elements = many(first.a_elements, steps.a);
+    const std::vector<T> b_elements = many(first.b_elements, steps.b);
+    MatrixView<T> a = first.a, b = first.b;
+    a.data = a_elements.data();
+    b.data = b_elements.data();
+    std::vector<T> c(static_cast<std::size_t>(steps.c * count), T(7));
+    std::vector<T> expected = c;
+    Guarded scratch(gemm.scratch_bytes(m, k, n, b.column_stride == 1));
+    gemm.multiply_batch(a, b, c.data(), c_row, steps, scratch.data());
+    EXPECT_TRUE(scratch.is_intact());
+    for (std::int64_t i = 0; i < count; ++i) {
+      gemm.multiply(a, b, expected.data() + i * steps.c, c_row, scratch.data());
+      a.data += steps.a;
+      b.data += steps.b;
+    }
+    EXPECT_EQ(c, expected) << count << " of " << m << "×" << k << "×" << n;
+  };
+  for (int i = 0; i < 300; ++i)
+    check(uniform(random, 1, 40), uniform(random, 1, 40), uniform(random, 1, 70));
+  check(0, 3, 4);
+  check(3, 4, 0);
+  for_sizes(check);
+}
+
+TEST(FmaGemm, batches_have_the_bits_of_their_products) {
+  if (!has_avx2()) GTEST_SKIP() << "this processor has no AVX2";
+  check_batches(cpu::fma_gemm_avx2<float>());
+  check_batches(cpu::fma_gemm_avx2<double>());
+  if (!has_avx512()) GTEST_SKIP() << "this processor has no AVX-512";
+  check_batches(cpu::fma_gemm_avx512<float>());
+  check_batches(cpu::fma_gemm_avx512<double>());
 }
 
 template <class T>

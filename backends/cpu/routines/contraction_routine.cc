@@ -205,6 +205,19 @@ class ContractionRoutine final : public nest::Routine {
         if (i > 0) rest /= axes_.batch[i];
       }
       MatrixView<T> part_of_b = right(b + b_offset);
+      if constexpr (is_free_order) {
+        // Whole products that the last axis of the batch walks as one.
+        if (const std::int64_t whole = (high - low) / std::max<std::int64_t>(axes_.m, 1);
+            first == 0 && whole > 1 && !axes_.batch.empty() && columns == axes_.n) {
+          const std::int64_t last = axes_.batch.back();
+          const BatchSteps steps{std::min(whole, last - index % last), axes_.a.batch_strides.back(),
+                                 axes_.b.batch_strides.back(), axes_.m * axes_.n};
+          product_->multiply_batch(left(a + a_offset, axes_.m), part_of_b, c + low * axes_.n, steps,
+                                   scratch);
+          low += steps.count * axes_.m;
+          continue;
+        }
+      }
       if (columns == axes_.n) {
         product_->multiply(left(a + a_offset, rows), part_of_b, c + low * axes_.n, scratch);
       } else {

@@ -41,6 +41,10 @@ class ByHom final : public FloatProduct<T> {
                      std::byte* scratch) const override {
     gemm_.multiply(a, b, c, c_row, scratch);
   }
+  void multiply_batch(const MatrixView<T>& a, const MatrixView<T>& b, T* c, const BatchSteps& batch,
+                      std::byte* scratch) const override {
+    gemm_.multiply_batch(a, b, c, b.columns, batch, scratch);
+  }
   std::int64_t scratch_bytes() const override { return scratch_bytes_; }
   std::string name() const override { return std::string(name_of(Library::hom)); }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <hom/backends/cpu/matrix_product.h>
+#include <hom/backends/cpu/routines/fma_gemm.h>
 
 namespace hom::cpu {
 
@@ -27,6 +28,16 @@ class FloatProduct {
                              std::int64_t c_row, std::byte* scratch) const {
     static_cast<void>(c_row);
     multiply(a, b, c, scratch);
+  }
+  /// As `multiply` for each product of a batch, to the same bits.
+  virtual void multiply_batch(const MatrixView<T>& a, const MatrixView<T>& b, T* c,
+                              const BatchSteps& batch, std::byte* scratch) const {
+    MatrixView<T> left = a, right = b;
+    for (std::int64_t i = 0; i < batch.count; ++i) {
+      multiply(left, right, c + i * batch.c, scratch);
+      left.data += batch.a;
+      right.data += batch.b;
+    }
   }
   /// Whether a row of c is the product of the row, to the same bits.
   virtual bool has_rows() const { return has_parts(); }

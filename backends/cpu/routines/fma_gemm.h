@@ -15,6 +15,11 @@
 
 namespace hom::cpu {
 
+/// A batch of products: operands and results of each are so many elements after the one before.
+struct BatchSteps {
+  std::int64_t count, a, b, c;
+};
+
 /// Products of `T` for one instruction set.
 template <class T>
 struct FmaGemm {
@@ -24,6 +29,9 @@ struct FmaGemm {
   /// bytes. That of a product serves for each part of it, of fewer rows and columns.
   void (*multiply)(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::int64_t c_row,
                    std::byte* scratch);
+  /// The same for each product of a batch, with what it decides decided once.
+  void (*multiply_batch)(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::int64_t c_row,
+                         const BatchSteps& batch, std::byte* scratch);
 };
 
 /// f32 and f64.

@@ -27,6 +27,7 @@ struct Simd<float> {
   using Mask = __m256i;
   static constexpr std::int64_t width = 8;
   static constexpr int most_rows = 6;
+  static constexpr int most_rows_of_one_vector = 8;
   static constexpr int most_sums = 12;
   static Mask mask(std::int64_t count) {
     alignas(32) static constexpr std::int32_t bits[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
@@ -48,6 +49,7 @@ struct Simd<double> {
   using Mask = __m256i;
   static constexpr std::int64_t width = 4;
   static constexpr int most_rows = 6;
+  static constexpr int most_rows_of_one_vector = 8;
   static constexpr int most_sums = 12;
   static Mask mask(std::int64_t count) {
     alignas(32) static constexpr std::int64_t bits[8] = {-1, -1, -1, -1};

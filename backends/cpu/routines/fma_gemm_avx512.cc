@@ -27,6 +27,7 @@ struct Simd<float> {
   using Mask = __mmask16;
   static constexpr std::int64_t width = 16;
   static constexpr int most_rows = 12;
+  static constexpr int most_rows_of_one_vector = 12;
   static constexpr int most_sums = 24;
   static Mask mask(std::int64_t count) { return static_cast<Mask>((1u << count) - 1); }
   static Vector zero() { return _mm512_setzero_ps(); }
@@ -45,6 +46,7 @@ struct Simd<double> {
   using Mask = __mmask8;
   static constexpr std::int64_t width = 8;
   static constexpr int most_rows = 12;
+  static constexpr int most_rows_of_one_vector = 12;
   static constexpr int most_sums = 24;
   static Mask mask(std::int64_t count) { return static_cast<Mask>((1u << count) - 1); }
   static Vector zero() { return _mm512_setzero_pd(); }

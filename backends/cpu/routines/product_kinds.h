@@ -71,6 +71,10 @@ class FastestProduct {
                      std::byte* scratch) const {
     product_->multiply_part(a, b, c, c_row, scratch);
   }
+  void multiply_batch(const MatrixView<T>& a, const MatrixView<T>& b, T* c, const BatchSteps& batch,
+                      std::byte* scratch) const {
+    product_->multiply_batch(a, b, c, batch, scratch);
+  }
   bool has_rows() const { return product_->has_rows(); }
   std::int64_t scratch_bytes() const { return product_->scratch_bytes(); }
   std::string name() const { return product_->name(); }
