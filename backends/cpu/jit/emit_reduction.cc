@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
+
+#include <hom/backends/cpu/jit/reduction_identity.h>
 
 namespace hom::cpu {
 
@@ -30,35 +31,6 @@ std::string functor(Combine combine) {
     default:
       return "Either";
   }
-}
-
-/// The bits of what changes no term. Extremes of floats start from the infinities.
-template <class T>
-std::int64_t identity_bits(Combine combine) {
-  using Limits = std::numeric_limits<T>;
-  T value{};
-  switch (combine) {
-    case Combine::prod:
-    case Combine::and_:
-      value = T(1);
-      break;
-    case Combine::max:
-    case Combine::argmax:
-      value = Limits::has_infinity ? T(-Limits::infinity()) : Limits::lowest();
-      break;
-    case Combine::min:
-    case Combine::argmin:
-      value = Limits::has_infinity ? Limits::infinity() : Limits::max();
-      break;
-    default:
-      break;
-  }
-  if constexpr (std::same_as<T, float>)
-    return std::bit_cast<std::uint32_t>(value);
-  else if constexpr (std::same_as<T, double>)
-    return std::bit_cast<std::int64_t>(value);
-  else
-    return static_cast<std::int64_t>(value);
 }
 
 }  // namespace

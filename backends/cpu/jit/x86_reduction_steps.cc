@@ -1,45 +1,12 @@
 // backends/cpu/jit/x86_reduction_steps.cc -- terms, folds, chunks and places of reductions
 #include <bit>
-#include <limits>
 
+#include <hom/backends/cpu/jit/reduction_identity.h>
 #include <hom/backends/cpu/jit/x86_reduction.h>
 
 namespace hom::cpu::x86 {
 
 using nest::Combine;
-
-namespace {
-
-/// The bits of what changes no term. Extremes of floats start from the infinities.
-template <class T>
-std::int64_t identity_bits(Combine combine) {
-  using Limits = std::numeric_limits<T>;
-  T value{};
-  switch (combine) {
-    case Combine::prod:
-    case Combine::and_:
-      value = T(1);
-      break;
-    case Combine::max:
-    case Combine::argmax:
-      value = Limits::has_infinity ? T(-Limits::infinity()) : Limits::lowest();
-      break;
-    case Combine::min:
-    case Combine::argmin:
-      value = Limits::has_infinity ? Limits::infinity() : Limits::max();
-      break;
-    default:
-      break;
-  }
-  if constexpr (std::same_as<T, float>)
-    return std::bit_cast<std::uint32_t>(value);
-  else if constexpr (std::same_as<T, double>)
-    return std::bit_cast<std::int64_t>(value);
-  else
-    return static_cast<std::int64_t>(value);
-}
-
-}  // namespace
 
 /// A register for an accumulator: an integer is one in an integer register where it is a number.
 Operand Reductions::fresh(const Accumulator& of, int lanes) const {
