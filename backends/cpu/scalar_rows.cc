@@ -8,6 +8,7 @@
 #include <hom/backends/cpu/scalar_math.h>
 #include <hom/backends/cpu/scalar_special.h>
 #include <hom/backends/cpu/vector_functions.h>
+#include <hom/backends/nests/nest_functions.h>
 
 namespace hom::cpu {
 namespace {
@@ -261,6 +262,7 @@ void log_gamma_slope_row(std::int64_t k, const Pointers<3>& at,
 }  // namespace
 
 Row<2> unary_row_of(Function function, Dtype dtype) {
+  if (!nest::takes(function, dtype)) return nullptr;
   return unary_table[static_cast<std::size_t>(function)][static_cast<std::size_t>(dtype.id)];
 }
 
