@@ -68,6 +68,8 @@ TEST(SpecialFunctions, narrow_dtypes_are_f64_rounded) {
       const std::string name = row.function;
       // The last three are compositions, each step of which rounds.
       if (name == "ndtr" || name == "log_ndtr" || name == "ndtri") continue;
+      // Computed in f32: vector_math_test.
+      if (name == "erfc") continue;
       const Tensor x = Tensor(row.x).astype(dtype);
       const Function& function = functions().at(name);
       EXPECT_TRUE(
