@@ -1,7 +1,7 @@
 // backends/cpu/jit/x86_code.h -- the kernels of a plan as machine code, made in this process
 //
-// asmjit encodes what x86_kernel.h chooses, so that a kernel takes well under a millisecond and
-// needs no compiler on the machine. What it means is what emit_cpp.h prints, bit for bit.
+// asmjit encodes what x86_kernel.h chooses, in this process, so that no compiler is needed on the
+// machine. What it means is what emit_cpp.h prints, bit for bit.
 #pragma once
 
 #include <memory>
