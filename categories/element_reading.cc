@@ -36,6 +36,7 @@ class Reader {
   }
 
   Tensor run() const {
+    if (places_.empty()) return zeros({0}, dtype_);
     if (const auto blocks = all_blocks()) {
       std::vector<Tensor> parts;
       for (const Block& block : *blocks) {
