@@ -8,6 +8,7 @@
 #include <hom/backends/cpu/jit/executable.h>
 #include <hom/backends/cpu/jit/interpreter.h>
 #include <hom/backends/cpu/jit/native_code.h>
+#include <hom/backends/cpu/jit/x86_code.h>
 #include <hom/backends/cpu/sharing.h>
 #include <hom/backends/nests/memory_plan.h>
 #include <hom/backends/nests/sharing.h>
@@ -27,9 +28,9 @@ class Threads {
   ~Threads() { set_threads(0); }
 };
 
-nest::Plan shared_plan(const Program& program) {
+nest::Plan shared_plan(const Program& program, const nest::SharingOptions& sharing = tiny) {
   nest::Plan plan = nest::lower(optimise(program), eager_routines());
-  nest::share_launches(plan, tiny);
+  nest::share_launches(plan, sharing);
   nest::plan_memory(plan);
   for (const nest::Kernel& kernel : plan.kernels) verify(kernel);
   return plan;
@@ -41,10 +42,26 @@ std::string text_of(const Program& program, const nest::Plan& plan) {
   return text;
 }
 
-std::string shared_equals_eager(const Program& program, const Tensors& inputs, bool native) {
-  const nest::Plan plan = shared_plan(program);
-  const std::shared_ptr<const cpu::Code> code =
-      native ? cpu::native_code(plan).code : cpu::interpret(plan.kernels);
+enum class Runner : std::uint8_t { interpreter, compiler, machine_code };
+
+std::shared_ptr<const cpu::Code> code_by(Runner runner, const nest::Plan& plan) {
+  switch (runner) {
+    case Runner::interpreter:
+      return cpu::interpret(plan.kernels);
+    case Runner::compiler:
+      return cpu::native_code(plan).code;
+    case Runner::machine_code:
+      break;
+  }
+  // Other processors have no machine code; what they have instead is run here.
+  if (!cpu::x86::is_supported()) return cpu::interpret(plan.kernels);
+  return cpu::x86::machine_code(plan, cpu::x86::machine_target()).code;
+}
+
+std::string shared_equals_eager(const Program& program, const Tensors& inputs, Runner runner,
+                                const nest::SharingOptions& sharing = tiny) {
+  const nest::Plan plan = shared_plan(program, sharing);
+  const std::shared_ptr<const cpu::Code> code = code_by(runner, plan);
   if (code == nullptr) return "there is no code";
   const Tensors want = evaluate(program, inputs);
   const cpu::Executable executable(plan, code);
@@ -67,7 +84,8 @@ std::string shared_equals_eager(const Program& program, const Tensors& inputs, b
 TEST(ThreadsLaws, random_programs_interpreted_equal_eager_bit_for_bit) {
   for_random_programs("shared, interpreted", 300, 15, {.domain = Domain::wild, .max_size = 3000},
                       [](const RandomProgram& random, Choices&) {
-                        return shared_equals_eager(random.program(), random.inputs, false);
+                        return shared_equals_eager(random.program(), random.inputs,
+                                                   Runner::interpreter);
                       });
 }
 
@@ -80,7 +98,8 @@ TEST(ThreadsLaws, derivatives_interpreted_equal_eager_bit_for_bit) {
                           for (const Tensor& dx : random_like(one.domain(), choices))
                             inputs.push_back(dx);
                           if (inputs.size() != one.program.inputs().size()) continue;
-                          std::string wrong = shared_equals_eager(one.program, inputs, false);
+                          std::string wrong =
+                              shared_equals_eager(one.program, inputs, Runner::interpreter);
                           if (!wrong.empty()) return wrong;
                         }
                         return std::string();
@@ -90,11 +109,20 @@ TEST(ThreadsLaws, derivatives_interpreted_equal_eager_bit_for_bit) {
 TEST(ThreadsLaws, random_programs_native_equal_eager_bit_for_bit) {
   for_random_programs("shared, native", 25, 25, {.domain = Domain::wild, .max_size = 2000},
                       [](const RandomProgram& random, Choices&) {
-                        return shared_equals_eager(random.program(), random.inputs, true);
+                        return shared_equals_eager(random.program(), random.inputs,
+                                                   Runner::compiler);
                       });
 }
 
-/// A function of one vector in several lengths around those of chunks and blocks, in both tiers.
+TEST(ThreadsLaws, random_programs_as_machine_code_equal_eager_bit_for_bit) {
+  for_random_programs("shared, machine code", 300, 20, {.domain = Domain::wild, .max_size = 3000},
+                      [](const RandomProgram& random, Choices&) {
+                        return shared_equals_eager(random.program(), random.inputs,
+                                                   Runner::machine_code);
+                      });
+}
+
+/// A function of one vector in several lengths around those of chunks and blocks, by all runners.
 template <class F>
 void expect_shared_equals_eager(const char* name, const F& f) {
   for (const Dtype dtype : {f64, f32, f16, i32}) {
@@ -102,9 +130,11 @@ void expect_shared_equals_eager(const char* name, const F& f) {
       const Program program = hom::program(f, dtype[{length}]);
       Choices choices(static_cast<std::uint64_t>(length));
       const Tensors inputs{random_tensor(dtype[{length}], Domain::wild, choices)};
-      EXPECT_EQ(shared_equals_eager(program, inputs, false), "") << name << ", " << length;
+      for (const Runner runner : {Runner::interpreter, Runner::machine_code})
+        EXPECT_EQ(shared_equals_eager(program, inputs, runner), "") << name << ", " << length;
       if (length == 5001 || length == 129) {
-        EXPECT_EQ(shared_equals_eager(program, inputs, true), "") << name << ", " << length;
+        EXPECT_EQ(shared_equals_eager(program, inputs, Runner::compiler), "")
+            << name << ", " << length;
       }
     }
   }
@@ -116,6 +146,29 @@ TEST(ThreadsLaws, reductions_of_all_elements_in_two_stages_equal_one) {
   expect_shared_equals_eager("extremes", [](Tensor x) { return std::pair{max(x), min(x)}; });
   expect_shared_equals_eager("places",
                              [](Tensor x) { return std::pair{argmax(x, 0), argmin(x, 0)}; });
+}
+
+/// Blocks of several chunks, the last of which has any number of them.
+TEST(ThreadsLaws, blocks_of_several_chunks_are_one_sum) {
+  const auto f = [](Tensor x) { return std::tuple{sum(x * x), max(x), argmax(x, 0)}; };
+  for (const Dtype dtype : {f64, f32, f16}) {
+    for (std::int64_t chunks = 17; chunks <= 33; ++chunks) {
+      const std::int64_t length = 64 * chunks - chunks % 3;
+      const Program program = hom::program(f, dtype[{length}]);
+      const nest::SharingOptions wide{.least_ns = 0, .piece_ns = 500};
+      std::int64_t block = 0;
+      for (const nest::Kernel& kernel : shared_plan(program, wide).kernels)
+        block = std::max(block, kernel.block);
+      ASSERT_GE(block, 8 * 64) << "nothing is in blocks of several chunks, but " << block;
+      Choices choices(static_cast<std::uint64_t>(length));
+      const Tensors inputs{random_tensor(dtype[{length}], Domain::tame, choices)};
+      for (const Runner runner : {Runner::interpreter, Runner::machine_code})
+        EXPECT_EQ(shared_equals_eager(program, inputs, runner, wide), "") << length;
+      if (chunks == 29) {
+        EXPECT_EQ(shared_equals_eager(program, inputs, Runner::compiler, wide), "") << length;
+      }
+    }
+  }
 }
 
 TEST(ThreadsLaws, loops_one_after_the_other_become_kernels) {
@@ -130,9 +183,9 @@ TEST(ThreadsLaws, loops_one_after_the_other_become_kernels) {
       EXPECT_GT(shared_plan(softmax_of).kernels.size(), 2U);
       Choices choices(7);
       const Tensors inputs{random_tensor(dtype[{length}], Domain::tame, choices)};
-      for (const bool native : {false, true}) {
-        EXPECT_EQ(shared_equals_eager(softmax_of, inputs, native), "");
-        EXPECT_EQ(shared_equals_eager(normal_of, inputs, native), "");
+      for (const Runner runner : {Runner::interpreter, Runner::compiler, Runner::machine_code}) {
+        EXPECT_EQ(shared_equals_eager(softmax_of, inputs, runner), "");
+        EXPECT_EQ(shared_equals_eager(normal_of, inputs, runner), "");
       }
     }
   }
