@@ -2,8 +2,13 @@
 //
 // Included by files that are compiled for one instruction set each, which define HOM_VECTOR_BYTES
 // (16, 32, 64) and HOM_VECTOR_SET, the namespace of their types: so that no two of them share a
-// function.
+// function. Alone it is read with the vectors that every processor has.
 #pragma once
+
+#ifndef HOM_VECTOR_BYTES
+#define HOM_VECTOR_BYTES 16
+#define HOM_VECTOR_SET sse2
+#endif
 
 #include <bit>
 #include <cstdint>
