@@ -78,6 +78,13 @@ class Explainer {
   void walk_inside(const nest::Instruction& instruction, int depth, std::int64_t runs) {
     if (const auto* repeat = std::get_if<nest::Repeat>(&instruction.is)) {
       walk(repeat->body, depth, runs < 0 ? runs : runs * repeat->count);
+    } else if (const auto* strips = std::get_if<nest::Strips>(&instruction.is)) {
+      const std::size_t first = explanation_.steps.size();
+      walk(strips->body, depth, runs < 0 ? runs : runs * strips->count);
+      for (std::size_t i = first; i < explanation_.steps.size(); ++i) {
+        explanation_.steps[i].flops /= static_cast<double>(strips->count);
+        explanation_.steps[i].bytes /= static_cast<double>(strips->count);
+      }
     } else if (const auto* loop = std::get_if<nest::While>(&instruction.is)) {
       walk(loop->condition, depth, -1);
       walk(loop->body, depth, -1);
@@ -275,6 +282,8 @@ void find_fallbacks(const nest::Plan& plan, const nest::Instructions& instructio
     } else if (const auto* branch = std::get_if<nest::Branch>(&instruction.is)) {
       find_fallbacks(plan, branch->then, found);
       find_fallbacks(plan, branch->otherwise, found);
+    } else if (const auto* strips = std::get_if<nest::Strips>(&instruction.is)) {
+      find_fallbacks(plan, strips->body, found);
     }
   }
 }

@@ -42,6 +42,8 @@ void number_steps(const nest::Instructions& instructions,
     } else if (const auto* branch = std::get_if<nest::Branch>(&instruction.is)) {
       number_steps(branch->then, numbers);
       number_steps(branch->otherwise, numbers);
+    } else if (const auto* strips = std::get_if<nest::Strips>(&instruction.is)) {
+      number_steps(strips->body, numbers);
     } else {
       numbers.emplace(&instruction, numbers.size());
     }

@@ -3,37 +3,13 @@
 
 #include <algorithm>
 
+#include <hom/backends/nests/slices.h>
+
 namespace hom::nest {
 namespace {
 
 /// Smaller results stay in the cache anyway.
 constexpr std::int64_t large_result = 256 << 10;
-
-/// An index as coefficients of axes.
-struct Affine {
-  std::vector<std::int64_t> coefficients;
-  std::int64_t constant = 0;
-};
-
-/// Adds `factor` times a value; false where it is no affine index.
-bool add_to(Affine& sum, const Kernel& kernel, Value value, std::int64_t factor) {
-  const Node& node = kernel.nodes[value];
-  switch (node.kind) {
-    case Node::Kind::axis:
-      sum.coefficients[static_cast<std::size_t>(node.number)] += factor;
-      return true;
-    case Node::Kind::constant:
-      sum.constant += factor * node.number;
-      return true;
-    case Node::Kind::index_add:
-      return add_to(sum, kernel, node.operands[0], factor) &&
-             add_to(sum, kernel, node.operands[1], factor);
-    case Node::Kind::index_scale:
-      return add_to(sum, kernel, node.operands[0], factor * node.number);
-    default:
-      return false;
-  }
-}
 
 /// Positions of the kernel's first axis for each row of its argument, if it reads only elements of
 /// a row there.
@@ -45,22 +21,8 @@ std::optional<std::int64_t> positions_per_row(const Kernel& kernel, std::uint32_
   const std::int64_t extent = kernel.axes[axis];
   if (extent != rows && extent != rows * columns) return std::nullopt;
   const std::int64_t scale = extent / rows;
-  for (const Node& node : kernel.nodes) {
-    if (node.kind != Node::Kind::load || node.number != argument) continue;
-    Affine index{std::vector<std::int64_t>(kernel.axes.size(), 0)};
-    if (!add_to(index, kernel, node.operands[0], 1)) return std::nullopt;
-    const std::int64_t stride = index.coefficients[axis];
-    // Where in the rows of a position it may read.
-    std::int64_t low = index.constant;
-    std::int64_t high = index.constant;
-    for (Axis other = 0; other < kernel.axes.size(); ++other) {
-      if (other == axis) continue;
-      const std::int64_t reach = index.coefficients[other] * (kernel.axes[other] - 1);
-      (reach < 0 ? low : high) += reach;
-    }
-    if (stride * scale != columns || low < 0 || high >= std::max<std::int64_t>(stride, 1))
-      return std::nullopt;
-  }
+  const std::optional<std::int64_t> stride = slice_stride(kernel, argument, axis);
+  if (!stride || *stride * scale != columns) return std::nullopt;
   return scale;
 }
 

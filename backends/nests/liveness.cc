@@ -64,6 +64,8 @@ void Liveness::add(const Address& address, std::int64_t bytes, bool reads, bool 
   accesses_.push_back(access);
   SmallVector<LoopId, 1> loops;
   for (const Address::Move& move : address.moves) loops.push_back(move.loop);
+  // Strips run at any time while others do.
+  if (strips_ != no_loop) loops.push_back(strips_);
   moves_.push_back(std::move(loops));
 }
 
@@ -104,6 +106,15 @@ void Liveness::walk(const Instructions& instructions, std::uint32_t scope) {
       scopes_[loop].is_loop = true;
       scopes_[loop].id = repeat->id;
       walk(repeat->body, loop);
+      scopes_[loop].end = start(nullptr, loop);
+    } else if (const auto* strips = std::get_if<Strips>(&instruction.is)) {
+      const std::uint32_t loop = open(scope);
+      start(nullptr, loop);
+      scopes_[loop].is_loop = true;
+      scopes_[loop].id = strips->id;
+      strips_ = strips->id;
+      walk(strips->body, loop);
+      strips_ = no_loop;
       scopes_[loop].end = start(nullptr, loop);
     } else if (const auto* loop_while = std::get_if<While>(&instruction.is)) {
       const std::uint32_t loop = open(scope);

@@ -37,7 +37,7 @@ struct Access {
 /// The accesses of a plan and the segments in which each buffer is live: from where it is written
 /// to where that is read for the last time.
 ///
-/// What is used in a loop and defined outside lives through the loop; a buffer that each iteration
+/// What is used in a loop and defined outside, or in strips, lives through the loop; a buffer that each iteration
 /// writes before it reads it lives inside. A copy to the whole of a buffer ends what it held
 /// before, back to its last use: so a loop's carry is not live between its last use in an iteration
 /// and the copy of its next value.
@@ -81,6 +81,8 @@ class Liveness {
   std::uint32_t child_of(std::uint32_t outer, std::uint32_t inner) const;
 
   const Plan& plan_;
+  /// The strips that are walked.
+  LoopId strips_ = no_loop;
   std::vector<Scope> scopes_;
   std::vector<const Instruction*> instructions_;
   /// By position.

@@ -153,6 +153,7 @@ Plan Lowering::run(const Program& program) && {
   std::vector<Address> outputs;
   plan_.body = Region(*this, program, std::move(inputs)).run(destinations, outputs);
   for (const Address& output : outputs) plan_.outputs.push_back(output.buffer);
+  if (options_.fuse) form_strips(plan_, options_.strips);
   attach_epilogues(plan_, plan_.body);
   return std::move(plan_);
 }

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include <hom/backends/nests/plan.h>
+#include <hom/backends/nests/strips.h>
 #include <hom/core/executor.h>
 #include <hom/core/program.h>
 
@@ -23,6 +24,8 @@ struct LowerOptions {
   /// Values of one kernel, at most.
   std::int64_t largest_kernel = 1024;
   bool fuse = true;
+  /// When arrays that steps of a batch hand on are kept in the cache.
+  StripOptions strips = {};
 };
 
 /// The plan of a program; `plan_memory` gives its temporaries their places. Throws `Error` where

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -85,6 +86,18 @@ class Routine {
   virtual bool has_free_rows() const { return false; }
   /// Rows that are worth one call of `run_rows`, so that what follows finds them in the cache.
   virtual std::int64_t panel() const { return 1; }
+  /// Equal parts of the rows of the result, each computed from parts of the operands.
+  struct Slices {
+    std::int64_t count;
+    /// Of the result, in each part.
+    std::int64_t rows;
+    /// Of each operand: elements from what one part reads to what the next one reads, where that
+    /// is all between; 0 where parts read elements anywhere.
+    SmallVector<std::int64_t, 2> operands;
+  };
+  /// Of a routine that has rows: the batch of a product. A part has the same bits whatever others
+  /// are computed with it.
+  virtual std::optional<Slices> slices() const { return std::nullopt; }
   /// What it is, for `explain`: `dot_general by Eigen`.
   virtual std::string describe() const = 0;
   virtual Work work() const = 0;
@@ -98,6 +111,8 @@ struct Launch {
   /// is not worth it (sharing.h). The same for any number of threads, and `Kernel::block` where the
   /// kernel has that.
   std::int64_t grain = 0;
+  /// In the body of `Strips`: positions along that axis for each strip; else 0, which means all.
+  std::int64_t positions = 0;
 };
 
 /// Runs a routine. With an epilogue, rows of the result are handed to a kernel as soon as they are
@@ -111,6 +126,8 @@ struct Call {
   std::optional<Launch> epilogue = {};
   /// Positions of the epilogue's first axis for each row.
   std::int64_t positions_per_row = 1;
+  /// In the body of `Strips`: rows for each strip; else 0, which means all.
+  std::int64_t rows = 0;
 };
 
 /// Copies bytes between places that do not overlap, or are the same.
@@ -146,8 +163,22 @@ struct Branch {
   Instructions otherwise;
 };
 
+/// Runs a body of launches and calls for one strip after the other of an axis that all of them
+/// share (strips.h). Strips depend on nothing that another one does, so several threads may run
+/// them at once.
+struct Strips {
+  LoopId id;
+  std::int64_t count;
+  Instructions body;
+  /// The temporary that strips use for what nobody else needs: one that runs beside others has its
+  /// own.
+  std::uint32_t memory;
+  /// Strips that one of several threads takes at a time; 0 where that is not worth it.
+  std::int64_t grain = 0;
+};
+
 struct Instruction {
-  std::variant<Launch, Call, Copy, Repeat, While, Branch> is;
+  std::variant<Launch, Call, Copy, Repeat, While, Branch, Strips> is;
   /// The step of the program that it comes from (the last one of a kernel).
   std::uint32_t step = Node::no_step;
 };

@@ -82,7 +82,8 @@ class Printer {
     return (launch.kernel < plan_.kernels.size() ? plan_.kernels[launch.kernel].name
                                                  : "kernel " + std::to_string(launch.kernel)) +
            "(" + addresses(launch.arguments) + ")" +
-           (launch.grain > 0 ? " in pieces of " + std::to_string(launch.grain) : "");
+           (launch.grain > 0 ? " in pieces of " + std::to_string(launch.grain) : "") +
+           (launch.positions > 0 ? " for " + std::to_string(launch.positions) + " positions" : "");
   }
 
   void instructions(const Instructions& list, int depth) {
@@ -98,6 +99,7 @@ class Printer {
                        (is_there ? plan_.routines[is.routine]->describe()
                                  : "routine " + std::to_string(is.routine)) +
                        "(" + addresses(is.operands) + ")";
+    if (is.rows > 0) text += " for " + std::to_string(is.rows) + " rows";
     if (is.scratch) text += ", scratch " + address(*is.scratch);
     line(depth, text);
     if (is.epilogue) line(depth + 1, "then rows by " + launch(*is.epilogue));
@@ -110,6 +112,13 @@ class Printer {
 
   void print(const Repeat& is, int depth) {
     line(depth, "repeat l" + std::to_string(is.id) + ", " + std::to_string(is.count) + " times");
+    instructions(is.body, depth + 1);
+  }
+
+  void print(const Strips& is, int depth) {
+    line(depth, "strips l" + std::to_string(is.id) + ", " + std::to_string(is.count) +
+                    " of them, in b" + std::to_string(is.memory) +
+                    (is.grain > 0 ? ", in pieces of " + std::to_string(is.grain) : ""));
     instructions(is.body, depth + 1);
   }
 

@@ -28,6 +28,9 @@ std::int64_t grain_of(const Kernel& kernel, const SharingOptions& options) {
   return grain < extent ? grain : 0;
 }
 
+/// Of matrix products, roughly.
+constexpr double flops_per_ns = 60;
+
 class Sharing {
  public:
   Sharing(Plan& plan, const SharingOptions& options) : plan_(plan), options_(options) {}
@@ -37,7 +40,7 @@ class Sharing {
     for (Instruction& instruction : instructions) {
       if (auto* launch = std::get_if<Launch>(&instruction.is)) {
         if (split(*launch, instruction.step, done)) continue;
-        launch->grain = grain_of(plan_.kernels[launch->kernel], options_);
+        launch->grain = nest::grain_of(plan_.kernels[launch->kernel], options_);
       } else if (auto* repeat = std::get_if<Repeat>(&instruction.is)) {
         run(repeat->body);
       } else if (auto* loop = std::get_if<While>(&instruction.is)) {
@@ -46,6 +49,8 @@ class Sharing {
       } else if (auto* branch = std::get_if<Branch>(&instruction.is)) {
         run(branch->then);
         run(branch->otherwise);
+      } else if (auto* strips = std::get_if<Strips>(&instruction.is)) {
+        strips->grain = grain_of(*strips);
       }
       done.push_back(std::move(instruction));
     }
@@ -53,6 +58,22 @@ class Sharing {
   }
 
  private:
+  /// Strips are shared as wholes.
+  std::int64_t grain_of(const Strips& strips) const {
+    double ns = 0;
+    for (const Instruction& instruction : strips.body) {
+      if (const auto* launch = std::get_if<Launch>(&instruction.is)) {
+        ns += estimated_ns(plan_.kernels[launch->kernel]);
+      } else {
+        ns += plan_.routines[std::get<Call>(instruction.is).routine]->work().flops / flops_per_ns;
+      }
+    }
+    if (ns < options_.least_ns) return 0;
+    const double strip_ns = ns / static_cast<double>(strips.count);
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(options_.piece_ns / strip_ns), 1,
+                                    strips.count);
+  }
+
   /// Puts launches of the kernel's phases in its place, if it has any.
   bool split(const Launch& launch, std::uint32_t step, Instructions& to) {
     Phases phases = split_into_phases(plan_.kernels[launch.kernel], options_);
@@ -74,7 +95,7 @@ class Sharing {
       is_first = false;
       for (const std::uint32_t argument : phase.arguments)
         one.arguments.push_back(addresses[argument]);
-      one.grain = grain_of(phase.kernel, options_);
+      one.grain = nest::grain_of(phase.kernel, options_);
       // Blocks have their places whoever runs them.
       if (phase.kernel.block > 0) one.grain = phase.kernel.block;
       plan_.kernels[one.kernel] = std::move(phase.kernel);

@@ -84,6 +84,8 @@ class Walker {
     }
   }
 
+  void run_one(const nest::Strips& /*strips*/) { ensure(false, "eager routines have no slices"); }
+
   void run_one(const nest::While& loop) {
     for (std::int64_t i = 0; loop.bound < 0 || i < loop.bound; ++i) {
       walk(loop.condition);

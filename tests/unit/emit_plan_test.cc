@@ -105,7 +105,7 @@ struct RecordingHost : cpu::PlanHost {
   std::vector<std::array<std::int64_t, 5>> calls;
   bool fails = false;
 
-  RecordingHost() : PlanHost{&RecordingHost::run, nullptr} {}
+  RecordingHost() : PlanHost{&RecordingHost::run, nullptr, nullptr} {}
   static void run(PlanHost* host, std::uint32_t number, std::byte* const* operands,
                   std::byte* const* results, std::byte* scratch, std::byte* const* epilogue) {
     auto& self = *static_cast<RecordingHost*>(host);

@@ -294,6 +294,12 @@ class PlanMachine {
         run(w->body);
         run(w->condition);
       }
+    } else if (const auto* strips = std::get_if<nest::Strips>(&instruction.is)) {
+      for (std::int64_t i = 0; i < strips->count; ++i) {
+        positions_[strips->id] = i;
+        run(strips->body);
+      }
+      positions_[strips->id] = 0;
     } else {
       const auto& b = std::get<nest::Branch>(instruction.is);
       run(holds(b.predicate) ? b.then : b.otherwise);

@@ -26,6 +26,7 @@ struct Failure {
 struct Host {
   void (*call)(Host*, u32, char* const*, char* const*, char*, char* const*);
   void (*launch)(Host*, void (*)(char* const*, i64, i64, Failure*), char* const*, i64, i64);
+  void (*strips)(Host*, u32, char* const*, const i64*);
   Failure record;
 };
 

@@ -1,6 +1,8 @@
 // backends/cpu/jit/emit_plan.cc -- instructions as statements, addresses as expressions
 #include <hom/backends/cpu/jit/emit_plan.h>
 
+#include <vector>
+
 #include <hom/backends/cpu/jit/emit_writer.h>
 
 namespace hom::cpu {
@@ -89,7 +91,18 @@ class PlanPrinter {
     const std::string n = loop_name(repeat.id);
     out_.open("for (i64 " + n + " = 0; " + n + " < " + std::to_string(repeat.count) + "; ++" + n +
               ")");
+    open_loops_.push_back(repeat.id);
     instructions(repeat.body);
+    open_loops_.pop_back();
+    out_.close();
+  }
+
+  void run(const nest::Strips& /*strips*/) {
+    out_.open();
+    out_.line("i64 iterations[" + std::to_string(plan_.loop_count) + "] = {};");
+    for (const nest::LoopId loop : open_loops_)
+      out_.line("iterations[" + std::to_string(loop) + "] = " + loop_name(loop) + ";");
+    out_.line("host->strips(host, " + std::to_string(strips_++) + ", buffers, iterations);");
     out_.close();
   }
 
@@ -116,7 +129,9 @@ class PlanPrinter {
 
   const nest::Plan& plan_;
   Writer out_;
+  std::vector<nest::LoopId> open_loops_;
   std::uint32_t calls_ = 0;
+  std::uint32_t strips_ = 0;
   int whiles_ = 0;
 };
 

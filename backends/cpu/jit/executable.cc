@@ -64,6 +64,18 @@ struct Executable::Host : PlanHost {
                 kernel(arguments, low, high, &own);
               });
   }
+
+  static void run_strips(PlanHost* host, std::uint32_t number, std::byte* const* buffers,
+                         const std::int64_t* iterations) {
+    auto* const self = static_cast<Host*>(host);
+    try {
+      self->executable->walker_.strips(number, buffers, iterations, self->record);
+      return;
+    } catch (...) {
+      self->error = std::current_exception();
+    }
+    std::longjmp(self->escape, 1);
+  }
 };
 
 class Executable::Lease {
@@ -322,6 +334,7 @@ void Executable::run_function(std::byte* const* buffers) const {
   Host host;
   host.call = Host::run_call;
   host.launch = Host::run_launch;
+  host.strips = Host::run_strips;
   host.executable = this;
   // Without routines nothing throws.
   if (walker_.call_count() == 0 || setjmp(host.escape) == 0) function_(buffers, &host);

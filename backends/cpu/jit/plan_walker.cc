@@ -28,15 +28,22 @@ std::int64_t rows_of(const nest::Kernel& kernel) {
 struct PlanWalker::Walk {
   const PlanWalker& walker;
   std::byte* const* buffers;
-  WalkMemory& memory;
+  /// Of each loop: the iteration.
+  std::int64_t* iterations;
+  /// For one launch or call.
+  std::byte** pointers;
   FailureRecord& record;
   WalkObserver* observer;
+  /// In strips: which of them, and memory in the place of a buffer.
+  std::int64_t strip = 0;
+  std::uint32_t own_buffer = UINT32_MAX;
+  std::byte* own = nullptr;
 
   std::byte* at(const nest::Address& address) const {
     std::int64_t offset = address.offset;
     for (const nest::Address::Move& move : address.moves)
-      offset += memory.positions[move.loop] * move.stride;
-    return buffers[address.buffer] + offset;
+      offset += iterations[move.loop] * move.stride;
+    return (address.buffer == own_buffer ? own : buffers[address.buffer]) + offset;
   }
 
   std::byte** place(const std::vector<nest::Address>& addresses, std::byte** to) const {
@@ -47,9 +54,9 @@ struct PlanWalker::Walk {
   void run(const nest::Instructions& instructions) const {
     for (const nest::Instruction& instruction : instructions) {
       if (const auto* repeat = std::get_if<nest::Repeat>(&instruction.is)) {
-        std::int64_t& position = memory.positions[repeat->id];
-        for (position = 0; position < repeat->count; ++position) run(repeat->body);
-        position = 0;
+        std::int64_t& iteration = iterations[repeat->id];
+        for (iteration = 0; iteration < repeat->count; ++iteration) run(repeat->body);
+        iteration = 0;
       } else if (const auto* loop = std::get_if<nest::While>(&instruction.is)) {
         run(loop->condition);
         for (std::int64_t i = 0; holds(loop->predicate) && (loop->bound < 0 || i < loop->bound);
@@ -59,6 +66,8 @@ struct PlanWalker::Walk {
         }
       } else if (const auto* branch = std::get_if<nest::Branch>(&instruction.is)) {
         run(holds(branch->predicate) ? branch->then : branch->otherwise);
+      } else if (const auto* strips = std::get_if<nest::Strips>(&instruction.is)) {
+        walker.strips(*strips, buffers, iterations, record, observer);
       } else {
         if (observer) observer->begin(instruction);
         leaf(instruction);
@@ -72,13 +81,23 @@ struct PlanWalker::Walk {
   }
 
   void leaf(const nest::Instruction& instruction) const {
-    std::byte** const pointers = memory.pointers.data();
     if (const auto* launch = std::get_if<nest::Launch>(&instruction.is)) {
       place(launch->arguments, pointers);
-      walker.launch(*launch, pointers, record);
+      if (launch->positions > 0) {
+        const std::int64_t low = strip * launch->positions;
+        walker.code_.launch(launch->kernel, pointers, low, low + launch->positions, record);
+      } else {
+        walker.launch(*launch, pointers, record);
+      }
     } else if (const auto* call = std::get_if<nest::Call>(&instruction.is)) {
       std::byte** const results = place(call->operands, pointers);
       std::byte** const epilogue = place(call->results, results);
+      if (call->rows > 0) {
+        const nest::Routine& routine = *walker.plan_.routines[call->routine];
+        return routine.run_rows({pointers, call->operands.size()}, results[0],
+                                call->scratch ? at(*call->scratch) : nullptr, strip * call->rows,
+                                (strip + 1) * call->rows);
+      }
       if (call->epilogue) place(call->epilogue->arguments, epilogue);
       walker.call(*call, instruction.step, pointers, results,
                   call->scratch ? at(*call->scratch) : nullptr, epilogue, record);
@@ -113,6 +132,11 @@ void PlanWalker::find_calls(const nest::Instructions& instructions) {
     } else if (const auto* branch = std::get_if<nest::Branch>(&instruction.is)) {
       find_calls(branch->then);
       find_calls(branch->otherwise);
+    } else if (const auto* strips = std::get_if<nest::Strips>(&instruction.is)) {
+      strips_.push_back(strips);
+      const std::size_t calls = calls_.size();
+      find_calls(strips->body);
+      calls_.resize(calls);
     }
   }
 }
@@ -123,7 +147,36 @@ WalkMemory PlanWalker::memory() const {
 
 void PlanWalker::run(std::byte* const* buffers, WalkMemory& memory, FailureRecord& record,
                      WalkObserver* observer) const {
-  Walk{*this, buffers, memory, record, observer}.run(plan_.body);
+  Walk{*this, buffers, memory.positions.data(), memory.pointers.data(), record, observer}.run(
+      plan_.body);
+}
+
+void PlanWalker::strips(std::size_t number, std::byte* const* buffers,
+                        const std::int64_t* iterations, FailureRecord& record) const {
+  strips(*strips_[number], buffers, iterations, record, nullptr);
+}
+
+void PlanWalker::strips(const nest::Strips& strips, std::byte* const* buffers,
+                        const std::int64_t* iterations, FailureRecord& record,
+                        WalkObserver* observer) const {
+  const auto run = [&](std::int64_t low, std::int64_t high, std::byte* memory,
+                       FailureRecord& failures) {
+    SmallVector<std::int64_t, 16> own_iterations(iterations, iterations + plan_.loop_count);
+    SmallVector<std::byte*, 32> pointers(most_pointers_, nullptr);
+    Walk walk{*this,    buffers, own_iterations.data(), pointers.data(), failures,
+              observer, low,     strips.memory,         memory};
+    std::int64_t& iteration = own_iterations[strips.id];
+    for (; walk.strip < high; ++walk.strip) {
+      iteration = walk.strip;
+      walk.run(strips.body);
+    }
+  };
+  const bool is_shared = strips.grain > 0 && observer == nullptr && !is_in_chunk() && threads() > 1;
+  if (!is_shared) return run(0, strips.count, buffers[strips.memory], record);
+  run_parts(strips.count, strips.grain, record,
+            [&](std::int64_t low, std::int64_t high, FailureRecord& own) {
+              run(low, high, chunk_scratch(plan_.buffers[strips.memory].bytes()), own);
+            });
 }
 
 void PlanWalker::launch(const nest::Launch& launch, std::byte* const* arguments,

@@ -35,8 +35,12 @@ class PlanWalker {
   void run(std::byte* const* buffers, WalkMemory& memory, FailureRecord& record,
            WalkObserver* observer = nullptr) const;
 
-  /// `Call` instructions in the order of the text.
+  /// `Call` instructions in the order of the text, without those in strips.
   std::size_t call_count() const { return calls_.size(); }
+  /// Runs one `Strips` instruction, counted in the order of the text too, on the pointers of all
+  /// buffers and the iterations of all loops.
+  void strips(std::size_t number, std::byte* const* buffers, const std::int64_t* iterations,
+              FailureRecord& record) const;
   /// Runs one of them. With an epilogue, and a routine that has rows, panel by panel.
   void call(std::size_t number, std::byte* const* operands, std::byte* const* results,
             std::byte* scratch, std::byte* const* epilogue_arguments, FailureRecord& record) const;
@@ -46,6 +50,8 @@ class PlanWalker {
 
   /// In parts where the launch has a grain.
   void launch(const nest::Launch& launch, std::byte* const* arguments, FailureRecord& record) const;
+  void strips(const nest::Strips& strips, std::byte* const* buffers, const std::int64_t* iterations,
+              FailureRecord& record, WalkObserver* observer) const;
   void find_calls(const nest::Instructions& instructions);
   void call(const nest::Call& call, std::uint32_t step, std::byte* const* operands,
             std::byte* const* results, std::byte* scratch, std::byte* const* epilogue_arguments,
@@ -54,6 +60,7 @@ class PlanWalker {
   const nest::Plan& plan_;
   const Code& code_;
   std::vector<const nest::Instruction*> calls_;
+  std::vector<const nest::Strips*> strips_;
   /// Of each kernel: the extent of the axis that may be split, or 0.
   std::vector<std::int64_t> rows_;
   std::size_t most_pointers_ = 0;

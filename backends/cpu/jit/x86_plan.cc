@@ -159,6 +159,14 @@ class PlanEmitter {
     to_.call(qword_ptr(r12, static_cast<std::int32_t>(offsetof(PlanHost, call))));
   }
 
+  void run(const nest::Strips& /*strips*/, std::size_t) {
+    to_.mov(rdi, r12);
+    to_.mov(esi, Imm(strips_++));
+    to_.mov(rdx, rbx);
+    to_.lea(rcx, loop_at(0));
+    to_.call(qword_ptr(r12, static_cast<std::int32_t>(offsetof(PlanHost, strips))));
+  }
+
   void run(const nest::Copy& copy, std::size_t) {
     address(rdi, copy.to);
     address(rsi, copy.from);
@@ -204,6 +212,8 @@ class PlanEmitter {
     for (const nest::Instruction& instruction : body) {
       if (std::holds_alternative<nest::Call>(instruction.is)) {
         ++calls_;
+      } else if (std::holds_alternative<nest::Strips>(instruction.is)) {
+        ++strips_;
       } else if (const auto* repeat = std::get_if<nest::Repeat>(&instruction.is)) {
         count_calls(repeat->body);
       } else if (const auto* loop = std::get_if<nest::While>(&instruction.is)) {
@@ -256,6 +266,7 @@ class PlanEmitter {
   std::size_t most_pointers_ = 0;
   std::size_t most_whiles_ = 0;
   std::uint32_t calls_ = 0;
+  std::uint32_t strips_ = 0;
 };
 
 }  // namespace

@@ -89,6 +89,13 @@ class ContractionRoutine final : public nest::Routine {
 
   bool has_free_rows() const override { return has_rows() && product_->has_rows(); }
 
+  std::optional<Slices> slices() const override {
+    if (!has_rows() || axes_.batch.empty()) return std::nullopt;
+    return Slices{axes_.batch_size(), axes_.m,
+                  {axes_.a.batch_slice(axes_.batch, axes_.m, axes_.k),
+                   axes_.b.batch_slice(axes_.batch, axes_.k, axes_.n)}};
+  }
+
   std::string describe() const override {
     return "dot_general by " + (product_ ? product_->name() : "Hom");
   }

@@ -191,6 +191,14 @@ void fold_batch(ProductAxes& axes) {
 
 }  // namespace
 
+std::int64_t ProductAxes::Side::batch_slice(const Shape& batch, std::int64_t rows,
+                                            std::int64_t columns) const {
+  const std::optional<std::int64_t> stride = one_stride(batch, batch_strides);
+  if (!stride || row_stride < 0 || column_stride < 0) return 0;
+  const std::int64_t last = (rows - 1) * row_stride + (columns - 1) * column_stride;
+  return last < *stride ? *stride : 0;
+}
+
 ProductAxes product_axes(const Attributes& attributes, const nest::Layout& a, const nest::Layout& b,
                          bool copies_all) {
   const auto [lhs_contract, rhs_contract] =

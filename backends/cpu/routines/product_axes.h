@@ -24,6 +24,9 @@ struct ProductAxes {
     Shape shape, strides;
 
     std::int64_t copied_elements() const { return element_count(shape); }
+    /// Elements from one matrix of rows × columns to the next, in the order of the batch, where
+    /// each keeps to the elements between; else 0.
+    std::int64_t batch_slice(const Shape& batch, std::int64_t rows, std::int64_t columns) const;
   };
 
   std::int64_t m = 1, k = 1, n = 1;
