@@ -59,7 +59,7 @@ Stride stride_of(const Node& node, Axis axis, const std::vector<Stride>& strides
       return scaled(of(0), node.number);
     case Node::Kind::apply: {
       // The user's own arithmetic on positions wraps, and so does what is spelled for it.
-      if (node.dtype != i64) return std::nullopt;
+      if (node.dtype != i64 && node.dtype != i32) return std::nullopt;
       const auto constant = [&](std::size_t i) -> const Node* {
         const Node& operand = nodes[node.operands[i]];
         return operand.kind == Node::Kind::constant ? &operand : nullptr;
@@ -70,6 +70,11 @@ Stride stride_of(const Node& node, Axis axis, const std::vector<Stride>& strides
       if (node.function == Function::mul && constant(1)) return scaled(of(0), constant(1)->number);
       if (node.function == Function::mul && constant(0)) return scaled(of(1), constant(0)->number);
       return std::nullopt;
+    }
+    case Node::Kind::convert: {
+      // The low bits of a sum are the sum of the low bits.
+      const Dtype from = nodes[node.operands[0]].dtype;
+      return node.dtype == i32 && from == i64 ? of(0) : std::nullopt;
     }
     default:
       return std::nullopt;

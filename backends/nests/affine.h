@@ -10,7 +10,8 @@
 namespace hom::nest {
 
 /// For each value, what one step along `axis` adds to it: 0 where it does not depend on the axis,
-/// the coefficient where it is an affine i64 index, and nothing where it is neither. A reduction's
+/// the coefficient where it is an affine i64 index or such an index in i32, where it wraps, and
+/// nothing where it is neither. A reduction's
 /// result does not depend on an axis of its own loop; a state does where what it starts from or
 /// becomes does.
 std::vector<std::optional<std::int64_t>> strides_along(const Kernel& kernel, Axis axis);

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <hom/backends/math/number.h>
+#include <hom/backends/nests/narrow.h>
 
 namespace hom::nest {
 namespace {
@@ -39,6 +40,14 @@ class Expansion {
   Value convert(Value x, Dtype dtype) {
     if (kernel_.nodes[x].dtype == dtype) return x;
     return append({.kind = Node::Kind::convert, .dtype = dtype, .operands = {x}});
+  }
+  /// An i64 that fits, as an i32.
+  Value narrow(Value x) {
+    const Node& node = kernel_.nodes[x];
+    if (node.kind == Node::Kind::constant) return constant(i32, node.number & 0xffffffff);
+    const bool is_widened =
+        node.kind == Node::Kind::convert && kernel_.nodes[node.operands[0]].dtype == i32;
+    return is_widened ? node.operands[0] : convert(x, i32);
   }
   Value bitcast(Value x, Dtype dtype) {
     return append({.kind = Node::Kind::bitcast, .dtype = dtype, .operands = {x}});
@@ -267,6 +276,7 @@ class Expander {
  public:
   explicit Expander(Kernel kernel) : kernel_(std::move(kernel)), in_(kernel_) {
     for (Value value = 0; value < kernel_.nodes.size(); ++value) by_.push_back(value);
+    wants_narrow_operands_ = wants_narrow_operands(kernel_);
   }
 
   Kernel run() && {
@@ -301,6 +311,11 @@ class Expander {
                                           : definition<float>(in_, node.function, node.operands);
       by_[value] = in_.convert(*made, node.dtype);
       return;
+    }
+    if (wants_narrow_operands_[value]) {
+      in_.set_step(node.step);
+      for (Value& operand : node.operands) operand = in_.narrow(operand);
+      is_changed = true;
     }
     // The same value may be computed in another loop, of what is known there.
     by_[value] = value;
@@ -340,6 +355,7 @@ class Expander {
   Expansion in_;
   /// What stands for each value now.
   std::vector<Value> by_;
+  std::vector<bool> wants_narrow_operands_;
 };
 
 }  // namespace

@@ -9,7 +9,8 @@
 
 namespace hom::nest {
 
-/// The kernel with the functions of backends/math/ spelled out, for emitters. 16-bit floats are
+/// The kernel with the functions of backends/math/ spelled out, and positions compared with 32 bits
+/// where that is better (narrow.h), for emitters. 16-bit floats are
 /// computed in f32. Parts that several functions share are computed once in a block.
 Kernel expanded(Kernel kernel);
 

@@ -141,14 +141,13 @@ int expect_strips_change_nothing(Runner runner, int programs, std::uint64_t seed
       return drawn(steps, x, y, w);
     };
     const TensorType x = dtype[{batch, m, k}], y = dtype[{batch, k, k}], w = dtype[{k, m}];
-    const Program program = choices.one_in(2) ? hom::program(f, x, y, w)
-                                              : hom::program(grad(f, wrt<0, 1, 2>), x, y, w);
+    const Program program =
+        choices.one_in(2) ? hom::program(f, x, y, w) : hom::program(grad(f, wrt<0, 1, 2>), x, y, w);
     Tensors inputs;
     for (const TensorType& type : {x, y, w})
       inputs.push_back(random_tensor(type, Domain::tame, choices));
-    const nest::StripOptions options{.least_bytes = 1,
-                                     .strip_bytes = choices.one_in(2) ? 1 : 20'000,
-                                     .array_bytes = 1};
+    const nest::StripOptions options{
+        .least_bytes = 1, .strip_bytes = choices.one_in(2) ? 1 : 20'000, .array_bytes = 1};
     if (expect_strips_change_nothing(program, inputs, options, runner) > 0) ++with_strips;
     if (testing::Test::HasFailure()) {
       ADD_FAILURE() << "seed " << seed + static_cast<std::uint64_t>(i);

@@ -34,7 +34,9 @@ class ValueForms {
   /// Whether the value depends on the vector axis at all.
   bool varies(nest::Value value) const { return strides_[value] != 0; }
   /// Whether it is an index that is held as the number of the first lane.
-  bool is_strided(nest::Value value) const { return strides_[value] && dtype(value) == i64; }
+  bool is_strided(nest::Value value) const {
+    return strides_[value] && (dtype(value) == i64 || dtype(value) == i32);
+  }
   /// Bytes of a lane where it is a vector.
   int bytes_of(nest::Value value) const;
   /// Bytes a lane of a bool that is held as a mask.

@@ -114,7 +114,8 @@ std::string ExpressionPrinter::held(Value value) const {
     // Wrapping, as the lanes themselves do.
     const auto step = static_cast<std::int64_t>(static_cast<std::uint64_t>(along) *
                                                 static_cast<std::uint64_t>(l));
-    steps += (l > 0 ? ", " : "") + literal(i64, step);
+    const std::int64_t bits = dtype(value) == i32 ? step & 0xffffffff : step;
+    steps += (l > 0 ? ", " : "") + literal(dtype(value), bits);
   }
   return "(" + number(value) + " + " + type + "{" + steps + "})";
 }

@@ -135,10 +135,12 @@ Operand KernelEmitter::held(Value value) {
     const Vec first = m_.broadcast(lanes, integer(value));
     const std::int64_t along = *stride(value);
     if (along == 0) return first;
-    std::array<std::int64_t, 8> steps{};
+    std::array<std::byte, 64> steps{};
+    const std::size_t size = what.dtype.size();
     for (std::size_t l = 0; l < static_cast<std::size_t>(lanes.count); ++l) {
       // Wrapping, as the lanes themselves do.
-      steps[l] = static_cast<std::int64_t>(static_cast<std::uint64_t>(along) * l);
+      const std::uint64_t step = static_cast<std::uint64_t>(along) * l;
+      std::memcpy(steps.data() + l * size, &step, size);
     }
     return m_.add(lanes, first, m_.constant(steps.data(), lanes.bytes()));
   });
