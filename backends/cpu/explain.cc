@@ -80,10 +80,10 @@ class Explainer {
       walk(repeat->body, depth, runs < 0 ? runs : runs * repeat->count);
     } else if (const auto* strips = std::get_if<nest::Strips>(&instruction.is)) {
       const std::size_t first = explanation_.steps.size();
-      walk(strips->body, depth, runs < 0 ? runs : runs * strips->count);
+      walk(strips->body, depth, runs < 0 ? runs : runs * strips->count());
       for (std::size_t i = first; i < explanation_.steps.size(); ++i) {
-        explanation_.steps[i].flops /= static_cast<double>(strips->count);
-        explanation_.steps[i].bytes /= static_cast<double>(strips->count);
+        explanation_.steps[i].flops /= static_cast<double>(strips->count());
+        explanation_.steps[i].bytes /= static_cast<double>(strips->count());
       }
     } else if (const auto* loop = std::get_if<nest::While>(&instruction.is)) {
       walk(loop->condition, depth, -1);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <hom/backends/nests/dependence.h>
 #include <hom/backends/nests/slices.h>
 
 namespace hom::nest {
@@ -10,6 +11,8 @@ namespace {
 
 /// Smaller results stay in the cache anyway.
 constexpr std::int64_t large_result = 256 << 10;
+/// So many instructions before a kernel the routine is looked for.
+constexpr std::size_t farthest_call = 4;
 
 /// Positions of the kernel's first axis for each row of its argument, if it reads only elements of
 /// a row there.
@@ -61,6 +64,28 @@ bool attach(const Plan& plan, Call& call, const Launch& launch) {
   return true;
 }
 
+/// Puts a launch into a call shortly before it that it may follow row by row; the call then stands
+/// where the launch stood.
+bool follows(const Plan& plan, Instructions& kept, const Instruction& instruction) {
+  const auto* launch = std::get_if<Launch>(&instruction.is);
+  if (launch == nullptr) return false;
+  const std::size_t nearest = kept.size();
+  for (std::size_t i = nearest; i-- > 0 && nearest - i <= farthest_call;) {
+    if (has_instructions_inside(kept[i])) return false;
+    auto* call = std::get_if<Call>(&kept[i].is);
+    if (call == nullptr || !mentions(launch->arguments, call->results[0].buffer)) continue;
+    const BufferAccesses accesses = accesses_of(plan, kept[i]);
+    for (std::size_t between = i + 1; between < nearest; ++between) {
+      if (conflict(accesses, accesses_of(plan, kept[between]))) return false;
+    }
+    if (!attach(plan, *call, *launch)) return false;
+    std::rotate(kept.begin() + static_cast<std::ptrdiff_t>(i),
+                kept.begin() + static_cast<std::ptrdiff_t>(i) + 1, kept.end());
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void attach_epilogues(const Plan& plan, Instructions& instructions) {
@@ -75,10 +100,7 @@ void attach_epilogues(const Plan& plan, Instructions& instructions) {
       attach_epilogues(plan, branch->then);
       attach_epilogues(plan, branch->otherwise);
     }
-    const auto* launch = std::get_if<Launch>(&instruction.is);
-    auto* call = kept.empty() ? nullptr : std::get_if<Call>(&kept.back().is);
-    if (launch == nullptr || call == nullptr || !attach(plan, *call, *launch))
-      kept.push_back(std::move(instruction));
+    if (!follows(plan, kept, instruction)) kept.push_back(std::move(instruction));
   }
   instructions = std::move(kept);
 }

@@ -459,6 +459,9 @@ Value Maker::summed(const Step& step, Slot slot, Combine combine, Dtype result,
   const Value reduced = values().reduced(result, value, along, origin(step));
   draft().reductions.push_back({combine, value, reduced, p.summed, loop_around(axes_of(p.at)),
                                 loop_around(axes_of(p.terms))});
+  // What is looked up at such a place need not be checked.
+  if (combine == Combine::argmax || combine == Combine::argmin)
+    return values().within(reduced, 0, type(step.operands[0]).size() / type(slot).size() - 1);
   return reduced;
 }
 

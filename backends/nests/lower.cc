@@ -7,6 +7,7 @@
 
 #include <hom/backends/nests/epilogues.h>
 #include <hom/backends/nests/kernel_maker.h>
+#include <hom/backends/nests/late_steps.h>
 #include <hom/core/primitive.h>
 
 namespace hom::nest {
@@ -50,11 +51,11 @@ class Region {
   Region(Lowering& lowering, const Program& program, std::vector<Address> inputs)
       : lowering_(lowering),
         plan_(lowering.plan_),
-        program_(program),
+        program_(lowering.options_.fuse ? with_late_steps(program) : program),
         first_step_(static_cast<std::uint32_t>(lowering.plan_.origins.size())),
-        addresses_(program.slot_count()) {
+        addresses_(program_.slot_count()) {
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      addresses_[program.inputs()[i]] = std::move(inputs[i]);
+      addresses_[program_.inputs()[i]] = std::move(inputs[i]);
   }
 
   /// Instructions that compute the outputs, each at its destination where it has one. `outputs` are
@@ -89,7 +90,7 @@ class Region {
 
   Lowering& lowering_;
   Plan& plan_;
-  const Program& program_;
+  const Program program_;
   std::uint32_t first_step_;
   Partition partition_;
   /// Of buffers, by the slot that owns them.

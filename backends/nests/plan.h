@@ -91,12 +91,14 @@ class Routine {
     std::int64_t count;
     /// Of the result, in each part.
     std::int64_t rows;
+    /// So many parts are worth one call of `run_rows`.
+    std::int64_t unit;
     /// Of each operand: elements from what one part reads to what the next one reads, where that
     /// is all between; 0 where parts read elements anywhere.
     SmallVector<std::int64_t, 2> operands;
   };
-  /// Of a routine that has rows: the batch of a product. A part has the same bits whatever others
-  /// are computed with it.
+  /// Of a routine that has rows: the batch of a product, or its rows. A part has the same bits
+  /// whatever others are computed with it.
   virtual std::optional<Slices> slices() const { return std::nullopt; }
   /// What it is, for `explain`: `dot_general by Eigen`.
   virtual std::string describe() const = 0;
@@ -111,7 +113,7 @@ struct Launch {
   /// is not worth it (sharing.h). The same for any number of threads, and `Kernel::block` where the
   /// kernel has that.
   std::int64_t grain = 0;
-  /// In the body of `Strips`: positions along that axis for each strip; else 0, which means all.
+  /// In the body of `Strips`: positions along that axis for each slice; else 0, which means all.
   std::int64_t positions = 0;
 };
 
@@ -126,7 +128,7 @@ struct Call {
   std::optional<Launch> epilogue = {};
   /// Positions of the epilogue's first axis for each row.
   std::int64_t positions_per_row = 1;
-  /// In the body of `Strips`: rows for each strip; else 0, which means all.
+  /// In the body of `Strips`: rows for each slice; else 0, which means all.
   std::int64_t rows = 0;
 };
 
@@ -168,13 +170,17 @@ struct Branch {
 /// them at once.
 struct Strips {
   LoopId id;
-  std::int64_t count;
+  /// Slices of the axis, and how many of them make a strip; the last one may have fewer.
+  std::int64_t slices;
+  std::int64_t together;
   Instructions body;
   /// The temporary that strips use for what nobody else needs: one that runs beside others has its
   /// own.
   std::uint32_t memory;
   /// Strips that one of several threads takes at a time; 0 where that is not worth it.
   std::int64_t grain = 0;
+
+  std::int64_t count() const { return (slices + together - 1) / together; }
 };
 
 struct Instruction {

@@ -83,7 +83,8 @@ class Printer {
                                                  : "kernel " + std::to_string(launch.kernel)) +
            "(" + addresses(launch.arguments) + ")" +
            (launch.grain > 0 ? " in pieces of " + std::to_string(launch.grain) : "") +
-           (launch.positions > 0 ? " for " + std::to_string(launch.positions) + " positions" : "");
+           (launch.positions > 0 ? " for " + std::to_string(launch.positions) + " positions a slice"
+                                 : "");
   }
 
   void instructions(const Instructions& list, int depth) {
@@ -99,7 +100,7 @@ class Printer {
                        (is_there ? plan_.routines[is.routine]->describe()
                                  : "routine " + std::to_string(is.routine)) +
                        "(" + addresses(is.operands) + ")";
-    if (is.rows > 0) text += " for " + std::to_string(is.rows) + " rows";
+    if (is.rows > 0) text += " for " + std::to_string(is.rows) + " rows a slice";
     if (is.scratch) text += ", scratch " + address(*is.scratch);
     line(depth, text);
     if (is.epilogue) line(depth + 1, "then rows by " + launch(*is.epilogue));
@@ -116,8 +117,9 @@ class Printer {
   }
 
   void print(const Strips& is, int depth) {
-    line(depth, "strips l" + std::to_string(is.id) + ", " + std::to_string(is.count) +
-                    " of them, in b" + std::to_string(is.memory) +
+    line(depth, "strips l" + std::to_string(is.id) + ", " + std::to_string(is.slices) +
+                    " slices, " + std::to_string(is.together) + " together, in b" +
+                    std::to_string(is.memory) +
                     (is.grain > 0 ? ", in pieces of " + std::to_string(is.grain) : ""));
     instructions(is.body, depth + 1);
   }

@@ -69,9 +69,9 @@ class Sharing {
       }
     }
     if (ns < options_.least_ns) return 0;
-    const double strip_ns = ns / static_cast<double>(strips.count);
+    const double strip_ns = ns / static_cast<double>(strips.count());
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(options_.piece_ns / strip_ns), 1,
-                                    strips.count);
+                                    strips.count());
   }
 
   /// Puts launches of the kernel's phases in its place, if it has any.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <hom/backends/nests/arena.h>
+#include <hom/backends/nests/dependence.h>
 #include <hom/backends/nests/memory_plan.h>
 #include <hom/backends/nests/slices.h>
 
@@ -19,27 +20,10 @@ constexpr std::size_t window = 64;
 /// Strips are enough for several threads.
 constexpr std::int64_t most_strips_wanted = 16;
 
-struct Access {
-  std::uint32_t buffer;
-  bool reads;
-  bool writes;
-  /// Bytes of one slice, where each slice of the instruction keeps to its own; else 0.
-  std::int64_t slice = 0;
-  /// Whether that is counted from the start of the buffer.
-  bool is_fixed = true;
-};
-using Accesses = std::vector<Access>;
+using Access = BufferAccess;
+using Accesses = BufferAccesses;
 
 bool is_fixed(const Address& address) { return address.offset == 0 && address.moves.empty(); }
-
-bool conflict(const Access& a, const Access& b) {
-  return a.buffer == b.buffer && (a.writes || b.writes);
-}
-bool conflict(const Accesses& a, const Accesses& b) {
-  return std::any_of(a.begin(), a.end(), [&](const Access& x) {
-    return std::any_of(b.begin(), b.end(), [&](const Access& y) { return conflict(x, y); });
-  });
-}
 
 /// Whether two instructions may run slice by slice, one after the other.
 bool agree(const Accesses& a, const Accesses& b) {
@@ -50,17 +34,11 @@ bool agree(const Accesses& a, const Accesses& b) {
   });
 }
 
-bool has_instructions_inside(const Instruction& instruction) {
-  return !std::holds_alternative<Launch>(instruction.is) &&
-         !std::holds_alternative<Call>(instruction.is) &&
-         !std::holds_alternative<Copy>(instruction.is);
-}
-
 /// What is left in a list where an instruction went elsewhere.
-Instruction gap() { return {Strips{0, 0, {}, 0}}; }
+Instruction gap() { return {Strips{0, 0, 1, {}, 0}}; }
 bool is_gap(const Instruction& instruction) {
   const auto* strips = std::get_if<Strips>(&instruction.is);
-  return strips != nullptr && strips->count == 0;
+  return strips != nullptr && strips->slices == 0;
 }
 bool ends_window(const Instruction& instruction) {
   return has_instructions_inside(instruction) && !is_gap(instruction);
@@ -89,28 +67,14 @@ class StripMaker {
 
   void add(Accesses& to, const Address& address, bool reads, bool writes,
            std::int64_t slice = 0) const {
-    to.push_back({address.buffer, reads, writes, slice, is_fixed(address)});
+    to.push_back({address.buffer, reads, writes, is_fixed(address), slice});
   }
 
-  /// Of an instruction without others inside.
   Accesses accesses_of(const Instruction& instruction) const {
-    Accesses all;
-    if (const auto* launch = std::get_if<Launch>(&instruction.is)) {
-      const Kernel& kernel = plan_.kernels[launch->kernel];
-      for (std::size_t i = 0; i < launch->arguments.size(); ++i)
-        add(all, launch->arguments[i], kernel.buffers[i].is_read, kernel.buffers[i].is_written);
-    } else if (const auto* call = std::get_if<Call>(&instruction.is)) {
-      for (const Address& operand : call->operands) add(all, operand, true, false);
-      for (const Address& result : call->results) add(all, result, false, true);
-      if (call->scratch) add(all, *call->scratch, false, true);
-    } else if (const auto* copy = std::get_if<Copy>(&instruction.is)) {
-      add(all, copy->from, true, false);
-      add(all, copy->to, false, true);
-    }
-    return all;
+    return nest::accesses_of(plan_, instruction);
   }
 
-  /// The same with slices, where the instruction may run in `count` of them.
+  /// With slices, where the instruction may run in `count` of them.
   std::optional<Accesses> sliced(const Instruction& instruction, std::int64_t count) const {
     if (const auto* launch = std::get_if<Launch>(&instruction.is)) return sliced(*launch, count);
     const auto* call = std::get_if<Call>(&instruction.is);
@@ -202,7 +166,7 @@ class StripMaker {
       } else if (const auto* call = std::get_if<Call>(&list[i].is)) {
         const auto slices = slices_of(*call);
         if (slices && slices->count > 1 && is_large(call->results[0].buffer))
-          next = form_group(list, i, slices->count);
+          next = form_group(list, i, *slices);
       }
     }
     computed_in_strips_ = std::move(around);
@@ -228,7 +192,9 @@ class StripMaker {
 
   /// Puts the routine at `seed` and what goes with it into `Strips`, if anything does. The result
   /// is the place in the list where others are to be looked for.
-  std::size_t form_group(Instructions& list, std::size_t seed, std::int64_t count) {
+  std::size_t form_group(Instructions& list, std::size_t seed, const Routine::Slices& slices) {
+    const std::int64_t count = slices.count;
+    const bool is_panel = slices.unit > 1;
     std::vector<Member> group{{list[seed], *sliced(list[seed], count)}};
     if (!agree(group[0].accesses, group[0].accesses)) return seed + 1;
 
@@ -272,11 +238,18 @@ class StripMaker {
       }
     }
     if (group.size() == 1) return seed + 1;
-    run_again(group, count);
-    note_computed(group);
+    if (!is_panel) {
+      run_again(group, count);
+      note_computed(group);
+    }
 
-    Strips strips{plan_.loop_count++, count, {}, 0};
+    Strips strips{plan_.loop_count++, count, 1, {}, 0};
     for (Member& member : group) strips.body.push_back(std::move(member.instruction));
+    // Rows of a product would keep others from the strips of a batch.
+    if (is_panel && worth_of(strips).together == 0) {
+      --plan_.loop_count;
+      return seed + 1;
+    }
     const std::uint32_t step = strips.body.front().step;
     std::size_t next = low;
     const auto put = [&](std::vector<Member>& members) {
@@ -430,7 +403,7 @@ class StripMaker {
   std::vector<Private> private_buffers(const Strips& strips) const {
     std::vector<Private> found;
     for (std::uint32_t i = 0; i < strips.body.size(); ++i) {
-      const std::optional<Accesses> accesses = sliced(strips.body[i], strips.count);
+      const std::optional<Accesses> accesses = sliced(strips.body[i], strips.slices);
       for (const Access& access : *accesses) {
         auto known = std::find_if(found.begin(), found.end(), [&](const Private& candidate) {
           return candidate.buffer == access.buffer;
@@ -449,27 +422,44 @@ class StripMaker {
       return plan_.buffers[candidate.buffer].place != PlannedBuffer::Place::temporary ||
              !candidate.is_written_first || !candidate.is_sliced ||
              candidate.uses != uses_[candidate.buffer] ||
-             candidate.slice * strips.count != plan_.buffers[candidate.buffer].bytes();
+             candidate.slice * strips.slices != plan_.buffers[candidate.buffer].bytes();
     });
     return found;
   }
 
-  /// Slices of one strip: a divisor of their number.
-  std::int64_t slices_together(std::int64_t count, std::int64_t slice_bytes) const {
-    std::int64_t most = std::max<std::int64_t>(options_.strip_bytes / slice_bytes, 1);
-    most = std::min(most, std::max<std::int64_t>(count / most_strips_wanted, 1));
-    while (count % most != 0) --most;
-    return most;
+  /// What makes strips worth it.
+  struct Worth {
+    std::vector<Private> found;
+    /// Slices of one strip; 0 where it is not worth it.
+    std::int64_t together = 0;
+  };
+
+  Worth worth_of(const Strips& strips) const {
+    Worth worth{private_buffers(strips)};
+    std::int64_t bytes = 0;
+    for (const Private& one : worth.found) bytes += one.slice;
+    if (bytes == 0 || bytes * strips.slices < options_.least_bytes) return worth;
+    std::int64_t unit = 1;
+    for (const Instruction& instruction : strips.body) {
+      if (const auto* call = std::get_if<Call>(&instruction.is))
+        unit = std::max(unit, slices_of(*call)->unit);
+    }
+    const std::int64_t most = std::max<std::int64_t>(strips.slices / most_strips_wanted, 1);
+    const std::int64_t together =
+        std::max(std::clamp<std::int64_t>(options_.strip_bytes / bytes, 1, most), unit);
+    // Rows of a product are seldom so many, and products of few of them cost more.
+    const bool is_panel = unit > 1;
+    if (is_panel && (together > 2 * most || together * bytes > 4 * options_.strip_bytes))
+      return worth;
+    worth.together = together;
+    return worth;
   }
 
   bool finish(Strips& strips) {
-    const std::vector<Private> found = private_buffers(strips);
-    std::int64_t bytes = 0;
-    for (const Private& one : found) bytes += one.slice;
-    if (bytes == 0 || bytes * strips.count < options_.least_bytes) return false;
-    const std::int64_t slices = strips.count;
-    const std::int64_t together = slices_together(slices, bytes);
-    strips.count /= together;
+    const Worth worth = worth_of(strips);
+    if (worth.together == 0) return false;
+    const std::vector<Private>& found = worth.found;
+    const std::int64_t together = strips.together = worth.together;
 
     constexpr std::int64_t alignment = memory_alignment;
     const auto aligned = [](std::int64_t size) {
@@ -493,10 +483,10 @@ class StripMaker {
     for (Instruction& instruction : strips.body) {
       if (auto* launch = std::get_if<Launch>(&instruction.is)) {
         const Kernel& kernel = plan_.kernels[launch->kernel];
-        launch->positions = kernel.axes[split_loop(kernel)->axes[0]] / slices * together;
+        launch->positions = kernel.axes[split_loop(kernel)->axes[0]] / strips.slices;
       } else {
         auto& call = std::get<Call>(instruction.is);
-        call.rows = slices_of(call)->rows * together;
+        call.rows = slices_of(call)->rows;
         if (call.scratch) call.scratch = Address{strips.memory, packing.offsets[scratch++]};
       }
       each_address(instruction, [&](Address& address) {

@@ -190,5 +190,26 @@ TEST(StripsLaws, strips_in_loops_move_with_them) {
   }
 }
 
+TEST(StripsLaws, rows_of_products_and_those_that_are_left_over) {
+  const auto f = [](const Tensor& x, const Tensor& v, const Tensor& w) {
+    const Tensor scores = matmul(tanh(matmul(x, v)), w);
+    return std::tuple{take(w, argmax(scores, 1)), max(scores - mean(scores, 0), 1)};
+  };
+  for (const Dtype dtype : {f32, f64}) {
+    for (const std::int64_t rows : {768, 769, 1000}) {
+      const TensorType x = dtype[{rows, 20}], v = dtype[{20, 21}], w = dtype[{21, 21}];
+      Choices choices(static_cast<std::uint64_t>(rows));
+      Tensors inputs;
+      for (const TensorType& type : {x, v, w})
+        inputs.push_back(random_tensor(type, Domain::tame, choices));
+      for (const Runner runner : {Runner::interpreter, Runner::compiler, Runner::machine_code}) {
+        const std::int64_t strips = expect_strips_change_nothing(
+            hom::program(f, x, v, w), inputs, {.least_bytes = 1, .array_bytes = 1}, runner);
+        EXPECT_GT(strips, 0) << rows;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hom::laws

@@ -295,7 +295,7 @@ class PlanMachine {
         run(w->condition);
       }
     } else if (const auto* strips = std::get_if<nest::Strips>(&instruction.is)) {
-      for (std::int64_t i = 0; i < strips->count; ++i) {
+      for (std::int64_t i = 0; i < strips->count(); ++i) {
         positions_[strips->id] = i;
         run(strips->body);
       }

@@ -34,8 +34,9 @@ struct PlanWalker::Walk {
   std::byte** pointers;
   FailureRecord& record;
   WalkObserver* observer;
-  /// In strips: which of them, and memory in the place of a buffer.
-  std::int64_t strip = 0;
+  /// In strips: which slices, and memory in the place of a buffer.
+  std::int64_t low_slice = 0;
+  std::int64_t high_slice = 0;
   std::uint32_t own_buffer = UINT32_MAX;
   std::byte* own = nullptr;
 
@@ -84,8 +85,8 @@ struct PlanWalker::Walk {
     if (const auto* launch = std::get_if<nest::Launch>(&instruction.is)) {
       place(launch->arguments, pointers);
       if (launch->positions > 0) {
-        const std::int64_t low = strip * launch->positions;
-        walker.code_.launch(launch->kernel, pointers, low, low + launch->positions, record);
+        walker.code_.launch(launch->kernel, pointers, low_slice * launch->positions,
+                            high_slice * launch->positions, record);
       } else {
         walker.launch(*launch, pointers, record);
       }
@@ -95,8 +96,8 @@ struct PlanWalker::Walk {
       if (call->rows > 0) {
         const nest::Routine& routine = *walker.plan_.routines[call->routine];
         return routine.run_rows({pointers, call->operands.size()}, results[0],
-                                call->scratch ? at(*call->scratch) : nullptr, strip * call->rows,
-                                (strip + 1) * call->rows);
+                                call->scratch ? at(*call->scratch) : nullptr,
+                                low_slice * call->rows, high_slice * call->rows);
       }
       if (call->epilogue) place(call->epilogue->arguments, epilogue);
       walker.call(*call, instruction.step, pointers, results,
@@ -163,17 +164,19 @@ void PlanWalker::strips(const nest::Strips& strips, std::byte* const* buffers,
                        FailureRecord& failures) {
     SmallVector<std::int64_t, 16> own_iterations(iterations, iterations + plan_.loop_count);
     SmallVector<std::byte*, 32> pointers(most_pointers_, nullptr);
-    Walk walk{*this,    buffers, own_iterations.data(), pointers.data(), failures,
-              observer, low,     strips.memory,         memory};
+    Walk walk{*this, buffers, own_iterations.data(), pointers.data(), failures, observer};
+    walk.own_buffer = strips.memory;
+    walk.own = memory;
     std::int64_t& iteration = own_iterations[strips.id];
-    for (; walk.strip < high; ++walk.strip) {
-      iteration = walk.strip;
+    for (iteration = low; iteration < high; ++iteration) {
+      walk.low_slice = iteration * strips.together;
+      walk.high_slice = std::min(walk.low_slice + strips.together, strips.slices);
       walk.run(strips.body);
     }
   };
   const bool is_shared = strips.grain > 0 && observer == nullptr && !is_in_chunk() && threads() > 1;
-  if (!is_shared) return run(0, strips.count, buffers[strips.memory], record);
-  run_parts(strips.count, strips.grain, record,
+  if (!is_shared) return run(0, strips.count(), buffers[strips.memory], record);
+  run_parts(strips.count(), strips.grain, record,
             [&](std::int64_t low, std::int64_t high, FailureRecord& own) {
               run(low, high, chunk_scratch(plan_.buffers[strips.memory].bytes()), own);
             });

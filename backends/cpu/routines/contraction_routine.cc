@@ -78,22 +78,26 @@ class ContractionRoutine final : public nest::Routine {
              reinterpret_cast<T*>(result), scratch, low, high);
   }
   std::int64_t panel() const override {
-    // By measurement on results of up to 1024² (tests/benchmarks/contractions.cc): panels cost the
-    // product nothing while b stays in the second-level cache, else about 2 % from this height on,
-    // since parts of b are copied anew for each.
-    constexpr std::int64_t panel_bytes = 128 << 10, unit = 48;
-    const bool b_is_large = axes_.k * axes_.n * size > (320 << 10);
-    const std::int64_t rows = panel_bytes / std::max<std::int64_t>(axes_.n * size, 1) / unit * unit;
-    return std::max(rows, b_is_large ? 4 * unit : unit);
+    constexpr std::int64_t panel_bytes = 128 << 10;
+    const std::int64_t rows = panel_bytes / std::max<std::int64_t>(axes_.n * size, 1);
+    return std::max(rows / tile_rows * tile_rows, least_panel());
   }
 
   bool has_free_rows() const override { return has_rows() && product_->has_rows(); }
 
   std::optional<Slices> slices() const override {
-    if (!has_rows() || axes_.batch.empty()) return std::nullopt;
-    return Slices{axes_.batch_size(), axes_.m,
-                  {axes_.a.batch_slice(axes_.batch, axes_.m, axes_.k),
-                   axes_.b.batch_slice(axes_.batch, axes_.k, axes_.n)}};
+    if (!has_rows()) return std::nullopt;
+    if (!axes_.batch.empty()) {
+      return Slices{axes_.batch_size(),
+                    axes_.m,
+                    1,
+                    {axes_.a.batch_slice(axes_.batch, axes_.m, axes_.k),
+                     axes_.b.batch_slice(axes_.batch, axes_.k, axes_.n)}};
+    }
+    if (!has_free_rows()) return std::nullopt;
+    const bool has_dense_rows =
+        axes_.a.column_stride > 0 && (axes_.k - 1) * axes_.a.column_stride < axes_.a.row_stride;
+    return Slices{axes_.m, 1, least_panel(), {has_dense_rows ? axes_.a.row_stride : 0, 0}};
   }
 
   std::string describe() const override {
@@ -106,6 +110,16 @@ class ContractionRoutine final : public nest::Routine {
 
  private:
   static constexpr std::int64_t size = sizeof(T);
+  /// A multiple of the heights of all tiles.
+  static constexpr std::int64_t tile_rows = 48;
+
+  /// By measurement on results of up to 1024² (tests/benchmarks/contractions.cc): panels cost the
+  /// product nothing while b stays in the second-level cache, else about 2 % from this height on,
+  /// since parts of b are copied anew for each.
+  std::int64_t least_panel() const {
+    const bool b_is_large = axes_.k * axes_.n * size > (320 << 10);
+    return b_is_large ? 4 * tile_rows : tile_rows;
+  }
 
   static AxisList<2> copies_of(const ProductAxes::Side& side) {
     if (!side.is_copied) return {};
