@@ -12,7 +12,7 @@ constexpr std::int64_t large_loop = 1 << 15;
 /// Rows that do not lie in memory are reduced beside their producer only while they are cheap.
 constexpr std::int64_t small_loop = 1 << 12;
 /// Loops may run across rows of memory beneath a loop along them while they have so few positions.
-constexpr std::int64_t short_loop = 64;
+constexpr std::int64_t short_loop = 16;
 /// So many slots that a group reads are kept in mind.
 constexpr std::size_t most_reads = 64;
 /// Splitting an axis renames it in all members.
@@ -359,6 +359,14 @@ bool Partitioner::join_as(std::uint32_t item, const Step& step, Role role, const
     }
   }
   if (unrolls && loops) return false;
+  // Two operands may show one axis as two of the domain, which needs all pairs of its positions.
+  AxisSet seen = 0;
+  for (const Entry& entry : domain) {
+    for (const Axis axis : entry.axes) {
+      if ((seen & axis_bit(axis)) != 0) return false;
+      seen |= axis_bit(axis);
+    }
+  }
   const bool is_place = step.primitive.name == "argmax" || step.primitive.name == "argmin";
   if ((is_place && unrolls) || (role == Role::contraction && loops)) return false;
   const std::vector<Index> instances = instances_of(domain, shape);

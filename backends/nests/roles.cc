@@ -13,6 +13,9 @@ namespace {
 /// Terms of an unrolled product, and multiplications of one in loops.
 constexpr std::int64_t most_terms = 16;
 constexpr std::int64_t most_multiplications = 512;
+/// So few terms are computed where the product is used, however large it is: a matrix product would
+/// wait for memory.
+constexpr std::int64_t few_terms = 4;
 
 const std::unordered_map<std::string_view, Role>& roles() {
   static const std::unordered_map<std::string_view, Role> table{
@@ -107,7 +110,8 @@ bool is_small_contraction(const Program& program, const Step& step) {
   std::int64_t batch = 1;
   for (std::int64_t axis : step.attributes.shape("lhs_batch"))
     batch *= lhs.shape[static_cast<std::size_t>(axis)];
-  return terms <= most_terms && result.size() / batch * terms <= most_multiplications;
+  return terms <= few_terms ||
+         (terms <= most_terms && result.size() / batch * terms <= most_multiplications);
 }
 
 }  // namespace

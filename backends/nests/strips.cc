@@ -165,8 +165,11 @@ class StripMaker {
         find_groups(branch->otherwise);
       } else if (const auto* call = std::get_if<Call>(&list[i].is)) {
         const auto slices = slices_of(*call);
-        if (slices && slices->count > 1 && is_large(call->results[0].buffer))
-          next = form_group(list, i, *slices);
+        const bool moves_much =
+            is_large(call->results[0].buffer) ||
+            std::any_of(call->operands.begin(), call->operands.end(),
+                        [&](const Address& operand) { return is_large(operand.buffer); });
+        if (slices && slices->count > 1 && moves_much) next = form_group(list, i, *slices);
       }
     }
     computed_in_strips_ = std::move(around);

@@ -149,6 +149,47 @@ TEST(Schedule, small_matrix_products_of_a_batch_are_unrolled_in_its_loop) {
   EXPECT_EQ(loop_count(plan.kernels[0]), 1u) << kernels(plan);
 }
 
+TEST(Schedule, products_with_oneself_need_all_pairs_of_positions) {
+  const auto pairs = [](Tensor x) {
+    const Tensor y = sin(x) + 1.0;
+    return matmul(swap_axes(y, 0, 1), y);
+  };
+  // One term, and so few that the product is computed where it is used; then a routine.
+  for (const Shape& shape : {Shape{1, 20}, Shape{3, 23}, Shape{4, 300}, Shape{9, 23}}) {
+    checked_plan(program(pairs, f64[shape]));
+    checked_plan(program([&](Tensor x) { return sum(square(pairs(x)), 1); }, f64[shape]));
+  }
+}
+
+TEST(Schedule, large_products_of_few_terms_are_in_the_loops_that_use_them) {
+  const auto f = [](Tensor x, Tensor w) { return tanh(matmul(x, w)); };
+  EXPECT_TRUE(checked_plan(program(f, f64[{500, 3}], f64[{3, 40}])).routines.empty());
+  EXPECT_FALSE(checked_plan(program(f, f64[{500, 30}], f64[{30, 40}])).routines.empty());
+}
+
+TEST(Schedule, steps_of_a_product_wait_for_the_loops_that_use_them) {
+  // The sum of squares is recorded in between.
+  const auto distances = [](Tensor x, Tensor y) {
+    const Tensor products = 2.0 * matmul(x, transpose(y));
+    return min(sum(square(y), 1) - products, 1);
+  };
+  const nest::Plan plan = checked_plan(program(distances, f64[{300, 8}], f64[{200, 8}]));
+  EXPECT_EQ(plan.kernels.size(), 2U) << kernels(plan);
+}
+
+TEST(Schedule, what_is_looked_up_at_the_place_of_an_extreme_needs_no_check) {
+  const auto nearest = [](Tensor x, Tensor y) { return take(y, argmin(x, 1)); };
+  for (const nest::Kernel& kernel :
+       checked_plan(program(nearest, f64[{30, 20}], f64[{20, 3}])).kernels)
+    EXPECT_TRUE(kernel.failures.empty()) << to_string(kernel);
+  // One position too few.
+  bool has_check = false;
+  const Program outside = program(nearest, f64[{30, 20}], f64[{19, 3}]);
+  for (const nest::Kernel& kernel : plan_of(outside).kernels)
+    has_check = has_check || !kernel.failures.empty();
+  EXPECT_TRUE(has_check);
+}
+
 TEST(Schedule, sums_over_outer_axes_run_along_the_rows_in_memory) {
   const nest::Plan plan =
       checked_plan(program([](Tensor x) { return sum(x * 2.0, 0); }, f32[{300, 64}]));
