@@ -28,6 +28,18 @@ std::int64_t weight(const nest::Block& block) {
   return sum;
 }
 
+/// Whether it makes no difference which of two iterations comes first.
+bool may_be_reordered(const nest::Block& block) {
+  return std::all_of(block.begin(), block.end(), [](const nest::Statement& statement) {
+    if (const auto* loop = std::get_if<Loop>(&statement.is)) return may_be_reordered(loop->body);
+    if (const auto* store = std::get_if<nest::Store>(&statement.is))
+      return store->combine == Combine::set;
+    if (const auto* shortcut = std::get_if<nest::Shortcut>(&statement.is))
+      return may_be_reordered(shortcut->quick) && may_be_reordered(shortcut->full);
+    return std::holds_alternative<nest::Define>(statement.is);
+  });
+}
+
 }  // namespace
 
 bool is_ordered(const nest::Reduction& reduction, const nest::Kernel& kernel) {
@@ -97,6 +109,27 @@ bool ValueForms::wants_shorter_vectors(const Loop& loop) const {
   // From so many statements on a body is emitted once more for each.
   constexpr std::int64_t long_body = 40;
   return loop.reductions.empty() && weight(loop.body) >= long_body;
+}
+
+int ValueForms::chunks_at_once(const Loop& loop, int lanes) const {
+  // A body is spelled out eight times; in a long one adding is the least.
+  constexpr std::int64_t longest_body = 12;
+  constexpr std::int64_t accumulators = 8;
+  constexpr std::int64_t chunk = 64;
+  const std::int64_t terms = extent(loop.axes.back());
+  if (loop.reductions.empty() || !loop.carries.empty() || loop.reverse) return 0;
+  if (iterations(loop) != terms || weight(loop.body) > longest_body) return 0;
+  if (!may_be_reordered(loop.body)) return 0;
+  std::int64_t ordered = 0;
+  for (const nest::Reduction& reduction : loop.reductions) {
+    if (reduction.combine >= Combine::argmax || reduction.pairwise) return 0;
+    ordered += is_ordered(reduction, kernel_) ? 1 : 0;
+  }
+  if (ordered == 0) return 0;
+  if (lanes == 1) return ordered <= 2 && terms >= 2 * accumulators && !is_split(loop) ? 1 : 0;
+  std::int64_t chunks = lanes;
+  while (chunks > 1 && (chunks * ordered > lanes || chunks * chunk > terms)) chunks /= 2;
+  return chunks > 1 ? static_cast<int>(chunks) : 0;
 }
 
 int ValueForms::lanes_for(const Loop& loop, int vector_bytes) const {

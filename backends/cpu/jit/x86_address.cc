@@ -119,9 +119,8 @@ std::vector<KernelEmitter::Moving> KernelEmitter::moving(const Linear& linear,
       continue;
     }
     const Position& at = positions_[term.number];
-    if (at.is_constant) {
-      constant = wrapping_sum(constant, wrapping_product(at.number, term.factor));
-    } else {
+    constant = wrapping_sum(constant, wrapping_product(at.number, term.factor));
+    if (!at.is_constant) {
       placed.push_back({at.depth, {at.at, term.factor, static_cast<std::int64_t>(term.number)}});
     }
   }

@@ -18,6 +18,8 @@
 
 namespace hom::cpu::x86 {
 
+class Reductions;
+
 class KernelEmitter : public ValueForms {
  public:
   /// Vectors have at most `vector_bytes` (16, 32, 64). The record counts failures of all kernels of
@@ -52,6 +54,15 @@ class KernelEmitter : public ValueForms {
   void place(const nest::Loop& loop);
   void plain_loop(const nest::Loop& loop);
   void unrolled_loop(const nest::Loop& loop);
+  void chunk_loop(const nest::Loop& loop);
+  /// A position that is a number, or known when the kernel runs.
+  struct Bound {
+    std::optional<Gp> at = {};
+    std::int64_t number = 0;
+  };
+  Bound stretches(const nest::Loop& loop, Reductions& reductions, int chunks, const Bound& from,
+                  const Bound& to);
+  void eight_bodies(const nest::Loop& loop, Reductions& reductions, std::int64_t count);
   void vector_loop(const nest::Loop& loop, int lanes);
   std::int64_t shorter_vectors(const nest::Loop& loop, int lanes, std::int64_t at);
   void begin_checks(int lanes);
@@ -232,6 +243,7 @@ class KernelEmitter : public ValueForms {
   std::vector<Gp> buffers_;
   std::vector<std::optional<Mem>> locals_;
 
+  /// `number`, or, where that is not constant, `at` + `number`.
   struct Position {
     bool is_open = false;
     bool is_constant = false;

@@ -15,6 +15,7 @@ void KernelEmitter::place(const Loop& loop) {
   const int lanes = lanes_for(loop, vector_bytes_);
   if (lanes > 1) return vector_loop(loop, lanes);
   if (is_worth_unrolling(loop)) return unrolled_loop(loop);
+  if (chunks_at_once(loop, 1) > 0) return chunk_loop(loop);
   plain_loop(loop);
 }
 
@@ -38,6 +39,7 @@ void KernelEmitter::over_positions(nest::Axis axis, const Range& range, const Lo
   } else {
     const Scope outside(*this);
     position.is_constant = false;
+    position.number = 0;
     position.at = m_.gp();
     if (range.from) {
       cc_.mov(position.at, *range.from);
@@ -147,6 +149,98 @@ void KernelEmitter::unrolled_loop(const Loop& loop) {
   reductions.end();
 }
 
+// ---- chunks of ordered reductions ----
+
+/// The eight bodies whose terms go to the eight accumulators, `step` apart within a chunk, so many
+/// of them to a chunk.
+void KernelEmitter::eight_bodies(const Loop& loop, Reductions& reductions, std::int64_t count) {
+  Position& position = positions_[loop.axes.back()];
+  const std::int64_t first = position.number;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const Scope scope(*this);
+    position.number = first + reductions.offset_of(k);
+    block(loop.body);
+    reductions.add_to_stretch(k);
+  }
+  position.number = first;
+}
+
+/// As many stretches of `chunks` chunks as fit between `from` and `to`; where they end.
+KernelEmitter::Bound KernelEmitter::stretches(const Loop& loop, Reductions& reductions, int chunks,
+                                              const Bound& from, const Bound& to) {
+  const std::int64_t terms = 64 * chunks;
+  Bound end{.number = from.number + (to.number - from.number) / terms * terms};
+  if (!from.at && end.number == from.number) return end;
+  if (from.at) {
+    end.at = m_.copy(*to.at);
+    cc_.sub(*end.at, *from.at);
+    cc_.and_(*end.at, Imm(-terms));
+    cc_.add(*end.at, *from.at);
+  }
+  const Gp at = m_.gp();
+  const Label next = cc_.newLabel();
+  const Label done = cc_.newLabel();
+  const auto compare = [&] {
+    if (end.at) {
+      cc_.cmp(at, *end.at);
+    } else {
+      cc_.cmp(at, Imm(end.number));
+    }
+  };
+  if (from.at) {
+    cc_.mov(at, *from.at);
+    compare();
+    cc_.jge(done);
+  } else {
+    cc_.mov(at, Imm(from.number));
+  }
+  cc_.bind(next);
+  {
+    const Scope scope(*this);
+    reductions.begin_stretch(chunks);
+    Range range;
+    range.from = at;
+    range.to = m_.plus(at, 64);
+    range.step = 8;
+    over_positions(loop.axes.back(), range, loop, [&] { eight_bodies(loop, reductions, 8); });
+    reductions.end_stretch();
+  }
+  cc_.add(at, Imm(terms));
+  compare();
+  cc_.jl(next);
+  cc_.bind(done);
+  return end;
+}
+
+/// Iterations follow each other, eight accumulators take their terms in turn.
+void KernelEmitter::chunk_loop(const Loop& loop) {
+  Reductions reductions(*this, loop, Kind::chunks, 1);
+  reductions.begin();
+  const Scope scope(*this);
+  hoist(loop);
+  over_axes(loop, 0, loop.axes.size() - 1, [&] {
+    const nest::Axis axis = loop.axes.back();
+    const std::int64_t terms = extent(axis);
+    // What is left for the last, incomplete chunk; all where there is but one.
+    const std::int64_t whole = terms <= 64 ? 0 : terms / 64 * 64;
+    stretches(loop, reductions, 1, {.number = 0}, {.number = whole});
+    if (whole == terms) return;
+    reductions.begin_stretch(1);
+    Range range;
+    range.first = whole;
+    range.last = whole + (terms - whole) / 8 * 8;
+    range.step = 8;
+    if (range.first < range.last)
+      over_positions(axis, range, loop, [&] { eight_bodies(loop, reductions, 8); });
+    if (range.last == terms) return;
+    range.first = range.last;
+    range.last = terms;
+    over_positions(axis, range, loop,
+                   [&] { eight_bodies(loop, reductions, range.last - range.first); });
+  });
+  reductions.end();
+}
+
 /// All but the last axis as they are; along the last one as many vectors as fit, then the rest.
 void KernelEmitter::vector_loop(const Loop& loop, int lanes) {
   Reductions reductions(*this, loop, Kind::vectors, lanes);
@@ -176,11 +270,21 @@ void KernelEmitter::vector_loop(const Loop& loop, int lanes) {
     }
     set_lanes(lanes);
     const bool checks = has_checks(loop.body);
-    over_positions(axis, vectors, loop, [&] {
-      if (checks) begin_checks(lanes);
-      block(loop.body);
-      reductions.add();
-    });
+    Bound begin{vectors.from, vectors.first};
+    for (int chunks = chunks_at_once(loop, lanes); chunks > 1; chunks /= 2) {
+      begin = stretches(loop, reductions, chunks, begin, {vectors.to, vectors.last});
+      // The rest is not worth more text where its length is not known.
+      if (is_dynamic) break;
+    }
+    vectors.from = begin.at;
+    vectors.first = begin.number;
+    if (is_dynamic || vectors.first < vectors.last) {
+      over_positions(axis, vectors, loop, [&] {
+        if (checks) begin_checks(lanes);
+        block(loop.body);
+        reductions.add();
+      });
+    }
     set_lanes(1);
     const std::int64_t done =
         !is_dynamic && wants_shorter_vectors(loop) ? shorter_vectors(loop, lanes, whole) : whole;

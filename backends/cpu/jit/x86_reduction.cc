@@ -92,7 +92,7 @@ void Reductions::begin(Accumulator& what) {
     if (has_rest_) what.lane = m_.slot(order_lanes * static_cast<std::int64_t>(what.dtype.size()));
   } else if (kind_ == Kind::unrolled) {
     what.spelled.resize(order_lanes);
-  } else {
+  } else if (kind_ == Kind::sequence) {
     what.lane = m_.slot(order_lanes * what.bytes());
     fill_lanes(what);
   }
@@ -183,6 +183,45 @@ void Reductions::rotate(Accumulator& to) {
   });
 }
 
+void Reductions::begin_stretch(int chunks) {
+  stretch_chunks_ = chunks;
+  for (Accumulator& of : accumulators_) {
+    if (of.order != Accumulator::Order::ordered) continue;
+    const auto count = static_cast<std::size_t>(
+        kind_ == Kind::chunks ? order_lanes : chunks * (order_lanes / lanes_));
+    while (of.stretch.size() < count) of.stretch.push_back(fresh(of, of.lanes));
+    of.stretch.resize(count);
+    for (const Operand& one : of.stretch) k_.move(one, identity(of, of.lanes));
+  }
+}
+
+/// Of a vector of terms: the chunk, then the vector in its eight lanes.
+std::int64_t Reductions::offset_of(std::int64_t body) const {
+  if (kind_ == Kind::chunks) return body;
+  const std::int64_t vectors = order_lanes / lanes_;
+  return body / vectors * chunk + body % vectors * lanes_;
+}
+
+void Reductions::add_to_stretch(std::int64_t body) {
+  for (Accumulator& to : accumulators_) {
+    if (to.order == Accumulator::Order::free) {
+      add(to);
+    } else {
+      const Operand& there = to.stretch[static_cast<std::size_t>(body)];
+      k_.move(there, combined(to, to.lanes, there, term(to)));
+    }
+  }
+}
+
+void Reductions::end_stretch() {
+  for (Accumulator& of : accumulators_) {
+    if (of.order != Accumulator::Order::ordered) continue;
+    add_chunk(of, fold_stretch(of), kind_ == Kind::chunks ? of.lanes : 1,
+              std::countr_zero(static_cast<unsigned>(stretch_chunks_)));
+  }
+  if (counts_) k_.cc_.add(counter_, Imm(chunk * stretch_chunks_));
+}
+
 /// The accumulators of lanes 0 …, …, 7, as they stand after the last vector.
 std::vector<Operand> Reductions::groups_in_order(const Accumulator& of) const {
   const auto count = static_cast<std::int64_t>(of.groups.size());
@@ -248,10 +287,13 @@ void Reductions::end(Accumulator& what) {
   if (kind_ == Kind::unrolled) return result(what, fold_spelled(what), what.lanes);
   const bool is_one = kind_ == Kind::vectors;
   const int lanes = is_one ? 1 : what.lanes;
-  const Operand part =
-      is_one && !has_rest_ ? fold_groups(what, groups_in_order(what)) : fold_lanes(what);
-  if (chunks_ == 1) return result(what, part, lanes);
-  if (terms_ % chunk != 0) add_chunk(what, part, lanes);
+  if (chunks_ == 1 || terms_ % chunk != 0) {
+    const Operand part = kind_ == Kind::chunks  ? fold_stretch(what)
+                         : is_one && !has_rest_ ? fold_groups(what, groups_in_order(what))
+                                                : fold_lanes(what);
+    if (chunks_ == 1) return result(what, part, lanes);
+    add_chunk(what, part, lanes);
+  }
   result(
       what,
       is_in_blocks_ ? total_of_counted_chunks(what, lanes) : total_of_chunks(what, lanes, chunks_),

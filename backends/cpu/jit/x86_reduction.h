@@ -19,6 +19,8 @@ class Reductions {
     sequence,
     /// The same with every iteration spelled out: at most 64 terms.
     unrolled,
+    /// The same in stretches of one chunk: its eight lanes are registers.
+    chunks,
     /// Several terms at once; their number is a multiple of 8 but for those of a single last axis.
     vectors,
   };
@@ -29,6 +31,13 @@ class Reductions {
   void begin();
   /// At the end of each iteration.
   void add();
+  /// A *stretch*: some chunks of 64 terms side by side, in eight accumulators or fewer, which are
+  /// registers. Body k of eight that follow each other is for the terms from `offset_of(k)` on.
+  void begin_stretch(int chunks);
+  std::int64_t offset_of(std::int64_t body) const;
+  void add_to_stretch(std::int64_t body);
+  /// After the last terms of its chunks.
+  void end_stretch();
   /// After the vectors of the only axis: what is left comes one by one, by add_rest().
   void begin_rest();
   void add_rest();
@@ -59,6 +68,8 @@ class Reductions {
     Mem lane = {};
     /// Ordered, spelled out: eight lanes.
     std::vector<Operand> spelled = {};
+    /// Ordered: of a stretch, chunk by chunk.
+    std::vector<Operand> stretch = {};
     Chunks chunks = {};
     int bytes() const { return static_cast<int>(dtype.size()) * lanes; }
   };
@@ -76,6 +87,8 @@ class Reductions {
   Operand fold(const Accumulator& of, int lanes, const Operand& whole) const;
   Operand fold_groups(const Accumulator& of, const std::vector<Operand>& groups) const;
   Operand fold_lanes(const Accumulator& of) const;
+  Operand fold_stretch(const Accumulator& of) const;
+  Operand fold_eight(const Accumulator& of, int lanes, const std::vector<Operand>& eight) const;
   Operand fold_spelled(const Accumulator& of) const;
   std::vector<Operand> groups_in_order(const Accumulator& of) const;
   void fill_lanes(const Accumulator& of) const;
@@ -90,7 +103,8 @@ class Reductions {
   void rotate(Accumulator& to);
   void add_place(Accumulator& to, bool in_vectors);
   void improve(Accumulator& to, int lanes, const Operand& term, const Operand& place);
-  void add_chunk(const Accumulator& of, const Operand& part, int lanes);
+  /// The total of 2^digit chunks, whose number is a multiple of that so far.
+  void add_chunk(const Accumulator& of, const Operand& part, int lanes, int digit = 0);
   /// Of so many chunks, where that is known.
   Operand total_of_chunks(const Accumulator& of, int lanes, std::int64_t chunks);
   Operand total_of_counted_chunks(const Accumulator& of, int lanes);
@@ -114,6 +128,8 @@ class Reductions {
   Gp counter_;
   bool has_rest_ = false;
   std::int64_t added_ = 0;
+  /// Of the stretch.
+  int stretch_chunks_ = 1;
 };
 
 }  // namespace hom::cpu::x86

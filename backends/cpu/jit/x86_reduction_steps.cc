@@ -80,11 +80,32 @@ Operand Reductions::fold_groups(const Accumulator& of, const std::vector<Operand
 Operand Reductions::fold_lanes(const Accumulator& of) const {
   const int lanes = kind_ == Kind::vectors ? 1 : of.lanes;
   const int bytes = static_cast<int>(of.dtype.size()) * lanes;
-  const auto lane = [&](int l) { return load(of, Machine::at(of.lane, l * bytes), lanes); };
+  std::vector<Operand> eight;
+  for (int l = 0; l < 8; ++l) eight.push_back(load(of, Machine::at(of.lane, l * bytes), lanes));
+  return fold_eight(of, lanes, eight);
+}
+
+Operand Reductions::fold_eight(const Accumulator& of, int lanes,
+                               const std::vector<Operand>& eight) const {
   const auto both = [&](const Operand& a, const Operand& b) { return combined(of, lanes, a, b); };
-  const auto pair = [&](int l) { return both(lane(l), lane(l + 4)); };
+  const auto pair = [&](std::size_t l) { return both(eight[l], eight[l + 4]); };
   const Operand even = both(pair(0), pair(2));
   return both(even, both(pair(1), pair(3)));
+}
+
+/// Each chunk as one, then these in pairs.
+Operand Reductions::fold_stretch(const Accumulator& of) const {
+  if (kind_ == Kind::chunks) return fold_eight(of, of.lanes, of.stretch);
+  const std::size_t vectors = of.stretch.size() / static_cast<std::size_t>(stretch_chunks_);
+  std::vector<Operand> totals;
+  for (auto at = of.stretch.begin(); at != of.stretch.end();
+       at += static_cast<std::ptrdiff_t>(vectors))
+    totals.push_back(fold_groups(of, {at, at + static_cast<std::ptrdiff_t>(vectors)}));
+  for (; totals.size() > 1; totals.resize(totals.size() / 2)) {
+    for (std::size_t i = 0; 2 * i < totals.size(); ++i)
+      totals[i] = combined(of, 1, totals[2 * i], totals[2 * i + 1]);
+  }
+  return totals[0];
 }
 
 /// The fold of the lanes that have a term. A sum starts from +0 all the same, which turns −0 into
@@ -133,14 +154,15 @@ void Reductions::store(const Accumulator& of, const Mem& to, const Operand& what
 // ---- chunks ----
 
 /// Carries as in adding 1 to the number of chunks.
-void Reductions::add_chunk(const Accumulator& of, const Operand& part, int lanes) {
+void Reductions::add_chunk(const Accumulator& of, const Operand& part, int lanes, int first_digit) {
   asmjit::x86::Compiler& cc = k_.cc_;
   const int bytes = static_cast<int>(of.dtype.size()) * lanes;
   const Vec sum = m_.vec(bytes);
   k_.move(sum, part);
   const Gp digit = m_.gp();
-  cc.lea(digit, of.chunks.pending);
+  cc.lea(digit, Machine::at(of.chunks.pending, static_cast<std::int64_t>(first_digit) * bytes));
   const Gp rest = m_.copy(of.chunks.count);
+  if (first_digit > 0) cc.shr(rest, Imm(first_digit));
   const Label next = cc.newLabel();
   const Label done = cc.newLabel();
   const Mem there = asmjit::x86::ptr(digit, 0, static_cast<std::uint32_t>(bytes));
@@ -153,7 +175,7 @@ void Reductions::add_chunk(const Accumulator& of, const Operand& part, int lanes
   cc.jmp(next);
   cc.bind(done);
   store(of, there, sum, lanes);
-  cc.inc(of.chunks.count);
+  cc.add(of.chunks.count, Imm(std::int64_t{1} << first_digit));
 }
 
 Operand Reductions::total_of_chunks(const Accumulator& of, int lanes, std::int64_t chunks) {

@@ -59,7 +59,7 @@ Gp KernelEmitter::integer(Value value) {
   }
   if (what.kind == Node::Kind::axis) {
     const Position& at = positions_[static_cast<std::size_t>(what.number)];
-    return at.is_constant ? m_.gp(at.number) : at.at;
+    return at.is_constant ? m_.gp(at.number) : m_.plus(at.at, at.number);
   }
   if (is_lazy(value)) return lazy_number(value);
   const Operand& known = values_[value];
