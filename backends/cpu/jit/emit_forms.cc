@@ -111,25 +111,22 @@ bool ValueForms::wants_shorter_vectors(const Loop& loop) const {
   return loop.reductions.empty() && weight(loop.body) >= long_body;
 }
 
-int ValueForms::chunks_at_once(const Loop& loop, int lanes) const {
+bool ValueForms::adds_in_chunks(const Loop& loop, int lanes) const {
   // A body is spelled out eight times; in a long one adding is the least.
   constexpr std::int64_t longest_body = 12;
-  constexpr std::int64_t accumulators = 8;
   constexpr std::int64_t chunk = 64;
   const std::int64_t terms = extent(loop.axes.back());
-  if (loop.reductions.empty() || !loop.carries.empty() || loop.reverse) return 0;
-  if (iterations(loop) != terms || weight(loop.body) > longest_body) return 0;
-  if (!may_be_reordered(loop.body)) return 0;
+  if (loop.reductions.empty() || !loop.carries.empty() || loop.reverse) return false;
+  if (iterations(loop) != terms || weight(loop.body) > longest_body) return false;
+  if (!may_be_reordered(loop.body)) return false;
   std::int64_t ordered = 0;
   for (const nest::Reduction& reduction : loop.reductions) {
-    if (reduction.combine >= Combine::argmax || reduction.pairwise) return 0;
+    if (reduction.combine >= Combine::argmax || reduction.pairwise) return false;
     ordered += is_ordered(reduction, kernel_) ? 1 : 0;
   }
-  if (ordered == 0) return 0;
-  if (lanes == 1) return ordered <= 2 && terms >= 2 * accumulators && !is_split(loop) ? 1 : 0;
-  std::int64_t chunks = lanes;
-  while (chunks > 1 && (chunks * ordered > lanes || chunks * chunk > terms)) chunks /= 2;
-  return chunks > 1 ? static_cast<int>(chunks) : 0;
+  if (ordered == 0) return false;
+  // One by one, each reduction has eight accumulators.
+  return lanes == 1 ? ordered <= 2 && terms >= 16 && !is_split(loop) : terms > chunk;
 }
 
 int ValueForms::lanes_for(const Loop& loop, int vector_bytes) const {

@@ -55,11 +55,9 @@ class ValueForms {
   /// where the loop is none of vectors.
   int lanes_for(const nest::Loop& loop, int vector_bytes) const;
   static bool has_checks(const nest::Block& block);
-  /// How many chunks of 64 terms (ordered_sum.h) of a loop's reductions are added side by side, in
-  /// accumulators that stay in registers, with `lanes` positions at once: a power of two. One of a
-  /// loop whose iterations follow each other: its eight lanes. 0 where terms are added one after
-  /// the other.
-  int chunks_at_once(const nest::Loop& loop, int lanes) const;
+  /// Whether a loop adds the terms of its reductions chunk by chunk (ordered_sum.h), with `lanes`
+  /// positions at once: eight bodies follow each other, and what they add to stays in registers.
+  bool adds_in_chunks(const nest::Loop& loop, int lanes) const;
   /// Whether what whole vectors leave of a loop is worth halves of them, quarters …
   bool wants_shorter_vectors(const nest::Loop& loop) const;
 

@@ -60,9 +60,8 @@ class KernelEmitter : public ValueForms {
     std::optional<Gp> at = {};
     std::int64_t number = 0;
   };
-  Bound stretches(const nest::Loop& loop, Reductions& reductions, int chunks, const Bound& from,
-                  const Bound& to);
-  void eight_bodies(const nest::Loop& loop, Reductions& reductions, std::int64_t count);
+  Bound chunks(const nest::Loop& loop, Reductions& reductions, const Bound& from, const Bound& to);
+  void neighbours(const nest::Loop& loop, Reductions& reductions, std::int64_t count);
   void vector_loop(const nest::Loop& loop, int lanes);
   std::int64_t shorter_vectors(const nest::Loop& loop, int lanes, std::int64_t at);
   void begin_checks(int lanes);

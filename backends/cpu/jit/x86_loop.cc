@@ -15,7 +15,7 @@ void KernelEmitter::place(const Loop& loop) {
   const int lanes = lanes_for(loop, vector_bytes_);
   if (lanes > 1) return vector_loop(loop, lanes);
   if (is_worth_unrolling(loop)) return unrolled_loop(loop);
-  if (chunks_at_once(loop, 1) > 0) return chunk_loop(loop);
+  if (adds_in_chunks(loop, 1)) return chunk_loop(loop);
   plain_loop(loop);
 }
 
@@ -151,24 +151,23 @@ void KernelEmitter::unrolled_loop(const Loop& loop) {
 
 // ---- chunks of ordered reductions ----
 
-/// The eight bodies whose terms go to the eight accumulators, `step` apart within a chunk, so many
-/// of them to a chunk.
-void KernelEmitter::eight_bodies(const Loop& loop, Reductions& reductions, std::int64_t count) {
+/// The bodies of `count` ≤ 8 neighbouring positions, or vectors of them.
+void KernelEmitter::neighbours(const Loop& loop, Reductions& reductions, std::int64_t count) {
   Position& position = positions_[loop.axes.back()];
   const std::int64_t first = position.number;
   for (std::int64_t k = 0; k < count; ++k) {
     const Scope scope(*this);
-    position.number = first + reductions.offset_of(k);
+    position.number = first + k * reductions.terms_at_once();
     block(loop.body);
-    reductions.add_to_stretch(k);
+    reductions.add_neighbour(k);
   }
   position.number = first;
 }
 
-/// As many stretches of `chunks` chunks as fit between `from` and `to`; where they end.
-KernelEmitter::Bound KernelEmitter::stretches(const Loop& loop, Reductions& reductions, int chunks,
-                                              const Bound& from, const Bound& to) {
-  const std::int64_t terms = 64 * chunks;
+/// The whole chunks between `from` and `to`; where they end.
+KernelEmitter::Bound KernelEmitter::chunks(const Loop& loop, Reductions& reductions,
+                                           const Bound& from, const Bound& to) {
+  constexpr std::int64_t terms = 64;
   Bound end{.number = from.number + (to.number - from.number) / terms * terms};
   if (!from.at && end.number == from.number) return end;
   if (from.at) {
@@ -177,6 +176,31 @@ KernelEmitter::Bound KernelEmitter::stretches(const Loop& loop, Reductions& redu
     cc_.and_(*end.at, Imm(-terms));
     cc_.add(*end.at, *from.at);
   }
+  const std::int64_t together = 8 * reductions.terms_at_once();
+  // Over all positions in one loop where eight bodies are a chunk, else in one for each chunk.
+  const bool is_one = together == terms;
+  const auto add_all = [&] { neighbours(loop, reductions, 8); };
+  const auto chunk = [&](const std::optional<Gp>& at) {
+    reductions.begin_chunk();
+    if (is_one) {
+      add_all();
+    } else {
+      const Range range{.from = at, .to = m_.plus(*at, terms), .step = together};
+      over_positions(loop.axes.back(), range, loop, add_all);
+    }
+    reductions.end_chunk();
+  };
+  const Range range{.from = from.at,
+                    .first = from.number,
+                    .to = end.at,
+                    .last = end.number,
+                    .step = terms,
+                    .may_be_empty = from.at.has_value()};
+  if (is_one) {
+    over_positions(loop.axes.back(), range, loop, [&] { chunk(std::nullopt); });
+    return end;
+  }
+  // The positions of a chunk have a loop of their own along the same axis.
   const Gp at = m_.gp();
   const Label next = cc_.newLabel();
   const Label done = cc_.newLabel();
@@ -197,13 +221,7 @@ KernelEmitter::Bound KernelEmitter::stretches(const Loop& loop, Reductions& redu
   cc_.bind(next);
   {
     const Scope scope(*this);
-    reductions.begin_stretch(chunks);
-    Range range;
-    range.from = at;
-    range.to = m_.plus(at, 64);
-    range.step = 8;
-    over_positions(loop.axes.back(), range, loop, [&] { eight_bodies(loop, reductions, 8); });
-    reductions.end_stretch();
+    chunk(at);
   }
   cc_.add(at, Imm(terms));
   compare();
@@ -223,20 +241,20 @@ void KernelEmitter::chunk_loop(const Loop& loop) {
     const std::int64_t terms = extent(axis);
     // What is left for the last, incomplete chunk; all where there is but one.
     const std::int64_t whole = terms <= 64 ? 0 : terms / 64 * 64;
-    stretches(loop, reductions, 1, {.number = 0}, {.number = whole});
+    chunks(loop, reductions, {.number = 0}, {.number = whole});
     if (whole == terms) return;
-    reductions.begin_stretch(1);
+    reductions.begin_chunk();
     Range range;
     range.first = whole;
     range.last = whole + (terms - whole) / 8 * 8;
     range.step = 8;
     if (range.first < range.last)
-      over_positions(axis, range, loop, [&] { eight_bodies(loop, reductions, 8); });
+      over_positions(axis, range, loop, [&] { neighbours(loop, reductions, 8); });
     if (range.last == terms) return;
     range.first = range.last;
     range.last = terms;
     over_positions(axis, range, loop,
-                   [&] { eight_bodies(loop, reductions, range.last - range.first); });
+                   [&] { neighbours(loop, reductions, range.last - range.first); });
   });
   reductions.end();
 }
@@ -270,14 +288,12 @@ void KernelEmitter::vector_loop(const Loop& loop, int lanes) {
     }
     set_lanes(lanes);
     const bool checks = has_checks(loop.body);
-    Bound begin{vectors.from, vectors.first};
-    for (int chunks = chunks_at_once(loop, lanes); chunks > 1; chunks /= 2) {
-      begin = stretches(loop, reductions, chunks, begin, {vectors.to, vectors.last});
-      // The rest is not worth more text where its length is not known.
-      if (is_dynamic) break;
+    if (adds_in_chunks(loop, lanes)) {
+      const Bound end =
+          chunks(loop, reductions, {vectors.from, vectors.first}, {vectors.to, vectors.last});
+      vectors.from = end.at;
+      vectors.first = end.number;
     }
-    vectors.from = begin.at;
-    vectors.first = begin.number;
     if (is_dynamic || vectors.first < vectors.last) {
       over_positions(axis, vectors, loop, [&] {
         if (checks) begin_checks(lanes);

@@ -27,6 +27,8 @@ Reductions::Reductions(KernelEmitter& kernel, const nest::Loop& loop, Kind kind,
   // In blocks, terms count from where the block starts.
   is_in_blocks_ = kernel.kernel_.block > 0 && kernel.is_split(loop);
   counts_ = (!is_simple || is_in_blocks_) && kind != Kind::unrolled && !loop.reductions.empty();
+  in_chunks_ =
+      kind == Kind::chunks || (kind == Kind::vectors && kernel.adds_in_chunks(loop, lanes));
   has_rest_ = kind == Kind::vectors && kernel.extent(loop.axes.back()) % lanes != 0;
 }
 
@@ -100,6 +102,11 @@ void Reductions::begin(Accumulator& what) {
     const int bytes = kind_ == Kind::vectors ? static_cast<int>(what.dtype.size()) : what.bytes();
     what.chunks.pending = m_.slot(std::bit_width(static_cast<std::uint64_t>(chunks_)) * bytes);
     what.chunks.count = m_.gp(std::int64_t{0});
+    if (in_chunks_ && kind_ == Kind::vectors) {
+      what.chunks.few = m_.slot(few * bytes);
+      what.chunks.next = m_.gp();
+      k_.cc_.lea(what.chunks.next, what.chunks.few);
+    }
   }
 }
 
@@ -176,50 +183,44 @@ void Reductions::rotate(Accumulator& to) {
   const Operand next = combined(to, to.lanes, to.groups[0], term(to));
   for (std::size_t g = 0; g + 1 < count; ++g) k_.move(to.groups[g], to.groups[g + 1]);
   k_.move(to.groups[count - 1], next);
-  if (chunks_ == 1) return;
+  if (chunks_ == 1 || in_chunks_) return;
   at_end_of_chunk(lanes_, [&] {
     add_chunk(to, fold_groups(to, to.groups), 1);
     for (const Operand& group : to.groups) k_.move(group, identity(to, to.lanes));
   });
 }
 
-void Reductions::begin_stretch(int chunks) {
-  stretch_chunks_ = chunks;
+void Reductions::begin_chunk() {
   for (Accumulator& of : accumulators_) {
     if (of.order != Accumulator::Order::ordered) continue;
-    const auto count = static_cast<std::size_t>(
-        kind_ == Kind::chunks ? order_lanes : chunks * (order_lanes / lanes_));
-    while (of.stretch.size() < count) of.stretch.push_back(fresh(of, of.lanes));
-    of.stretch.resize(count);
-    for (const Operand& one : of.stretch) k_.move(one, identity(of, of.lanes));
+    const auto count =
+        static_cast<std::size_t>(kind_ == Kind::chunks ? order_lanes : order_lanes / lanes_);
+    while (of.of_chunk.size() < count) of.of_chunk.push_back(fresh(of, of.lanes));
+    for (const Operand& one : of.of_chunk) k_.move(one, identity(of, of.lanes));
   }
 }
 
-/// Of a vector of terms: the chunk, then the vector in its eight lanes.
-std::int64_t Reductions::offset_of(std::int64_t body) const {
-  if (kind_ == Kind::chunks) return body;
-  const std::int64_t vectors = order_lanes / lanes_;
-  return body / vectors * chunk + body % vectors * lanes_;
-}
-
-void Reductions::add_to_stretch(std::int64_t body) {
+void Reductions::add_neighbour(std::int64_t which) {
   for (Accumulator& to : accumulators_) {
     if (to.order == Accumulator::Order::free) {
       add(to);
     } else {
-      const Operand& there = to.stretch[static_cast<std::size_t>(body)];
+      const Operand& there = to.of_chunk[static_cast<std::size_t>(which) % to.of_chunk.size()];
       k_.move(there, combined(to, to.lanes, there, term(to)));
     }
   }
 }
 
-void Reductions::end_stretch() {
+void Reductions::end_chunk() {
   for (Accumulator& of : accumulators_) {
     if (of.order != Accumulator::Order::ordered) continue;
-    add_chunk(of, fold_stretch(of), kind_ == Kind::chunks ? of.lanes : 1,
-              std::countr_zero(static_cast<unsigned>(stretch_chunks_)));
+    if (kind_ == Kind::chunks) {
+      add_chunk(of, fold_eight(of, of.lanes, of.of_chunk), of.lanes);
+    } else {
+      add_to_few(of, fold_groups(of, of.of_chunk));
+    }
   }
-  if (counts_) k_.cc_.add(counter_, Imm(chunk * stretch_chunks_));
+  if (counts_) k_.cc_.add(counter_, Imm(chunk));
 }
 
 /// The accumulators of lanes 0 …, …, 7, as they stand after the last vector.
@@ -288,12 +289,17 @@ void Reductions::end(Accumulator& what) {
   const bool is_one = kind_ == Kind::vectors;
   const int lanes = is_one ? 1 : what.lanes;
   if (chunks_ == 1 || terms_ % chunk != 0) {
-    const Operand part = kind_ == Kind::chunks  ? fold_stretch(what)
+    const Operand part = kind_ == Kind::chunks  ? fold_eight(what, lanes, what.of_chunk)
                          : is_one && !has_rest_ ? fold_groups(what, groups_in_order(what))
                                                 : fold_lanes(what);
     if (chunks_ == 1) return result(what, part, lanes);
-    add_chunk(what, part, lanes);
+    if (in_chunks_ && is_one) {
+      add_to_few(what, part);
+    } else {
+      add_chunk(what, part, lanes);
+    }
   }
+  if (in_chunks_ && is_one) empty_few(what);
   result(
       what,
       is_in_blocks_ ? total_of_counted_chunks(what, lanes) : total_of_chunks(what, lanes, chunks_),

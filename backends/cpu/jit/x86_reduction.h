@@ -19,7 +19,7 @@ class Reductions {
     sequence,
     /// The same with every iteration spelled out: at most 64 terms.
     unrolled,
-    /// The same in stretches of one chunk: its eight lanes are registers.
+    /// The same with the eight lanes of a chunk in registers.
     chunks,
     /// Several terms at once; their number is a multiple of 8 but for those of a single last axis.
     vectors,
@@ -31,13 +31,12 @@ class Reductions {
   void begin();
   /// At the end of each iteration.
   void add();
-  /// A *stretch*: some chunks of 64 terms side by side, in eight accumulators or fewer, which are
-  /// registers. Body k of eight that follow each other is for the terms from `offset_of(k)` on.
-  void begin_stretch(int chunks);
-  std::int64_t offset_of(std::int64_t body) const;
-  void add_to_stretch(std::int64_t body);
-  /// After the last terms of its chunks.
-  void end_stretch();
+  /// Before the terms of a chunk whose accumulators are registers, after the body of each of eight
+  /// neighbouring positions or vectors of them, and after the chunk.
+  std::int64_t terms_at_once() const { return kind_ == Kind::vectors ? lanes_ : 1; }
+  void begin_chunk();
+  void add_neighbour(std::int64_t which);
+  void end_chunk();
   /// After the vectors of the only axis: what is left comes one by one, by add_rest().
   void begin_rest();
   void add_rest();
@@ -45,10 +44,17 @@ class Reductions {
   void end();
 
  private:
+  /// Totals of chunks that become one at once.
+  static constexpr std::int64_t few = 8;
+
   /// Totals of 2^k chunks, for each digit k of their number.
   struct Chunks {
     Mem pending;
     Gp count;
+    /// Of loops in vectors: totals of chunks, up to eight, which become one at once; and where the
+    /// next one is stored.
+    Mem few = {};
+    Gp next = {};
   };
   struct Accumulator {
     enum class Order : std::uint8_t { ordered, pairwise, free, place };
@@ -68,8 +74,8 @@ class Reductions {
     Mem lane = {};
     /// Ordered, spelled out: eight lanes.
     std::vector<Operand> spelled = {};
-    /// Ordered: of a stretch, chunk by chunk.
-    std::vector<Operand> stretch = {};
+    /// Ordered: those of a chunk.
+    std::vector<Operand> of_chunk = {};
     Chunks chunks = {};
     int bytes() const { return static_cast<int>(dtype.size()) * lanes; }
   };
@@ -87,7 +93,6 @@ class Reductions {
   Operand fold(const Accumulator& of, int lanes, const Operand& whole) const;
   Operand fold_groups(const Accumulator& of, const std::vector<Operand>& groups) const;
   Operand fold_lanes(const Accumulator& of) const;
-  Operand fold_stretch(const Accumulator& of) const;
   Operand fold_eight(const Accumulator& of, int lanes, const std::vector<Operand>& eight) const;
   Operand fold_spelled(const Accumulator& of) const;
   std::vector<Operand> groups_in_order(const Accumulator& of) const;
@@ -103,6 +108,10 @@ class Reductions {
   void rotate(Accumulator& to);
   void add_place(Accumulator& to, bool in_vectors);
   void improve(Accumulator& to, int lanes, const Operand& term, const Operand& place);
+  void add_to_few(const Accumulator& of, const Operand& part);
+  /// Few totals in pairs, from number `first` on; a power of two of them.
+  Operand few_as_one(const Accumulator& of, std::int64_t first, std::int64_t count) const;
+  void empty_few(const Accumulator& of);
   /// The total of 2^digit chunks, whose number is a multiple of that so far.
   void add_chunk(const Accumulator& of, const Operand& part, int lanes, int digit = 0);
   /// Of so many chunks, where that is known.
@@ -128,8 +137,8 @@ class Reductions {
   Gp counter_;
   bool has_rest_ = false;
   std::int64_t added_ = 0;
-  /// Of the stretch.
-  int stretch_chunks_ = 1;
+  /// Whether whole chunks have their accumulators in registers.
+  bool in_chunks_ = false;
 };
 
 }  // namespace hom::cpu::x86

@@ -93,21 +93,6 @@ Operand Reductions::fold_eight(const Accumulator& of, int lanes,
   return both(even, both(pair(1), pair(3)));
 }
 
-/// Each chunk as one, then these in pairs.
-Operand Reductions::fold_stretch(const Accumulator& of) const {
-  if (kind_ == Kind::chunks) return fold_eight(of, of.lanes, of.stretch);
-  const std::size_t vectors = of.stretch.size() / static_cast<std::size_t>(stretch_chunks_);
-  std::vector<Operand> totals;
-  for (auto at = of.stretch.begin(); at != of.stretch.end();
-       at += static_cast<std::ptrdiff_t>(vectors))
-    totals.push_back(fold_groups(of, {at, at + static_cast<std::ptrdiff_t>(vectors)}));
-  for (; totals.size() > 1; totals.resize(totals.size() / 2)) {
-    for (std::size_t i = 0; 2 * i < totals.size(); ++i)
-      totals[i] = combined(of, 1, totals[2 * i], totals[2 * i + 1]);
-  }
-  return totals[0];
-}
-
 /// The fold of the lanes that have a term. A sum starts from +0 all the same, which turns −0 into
 /// 0.
 Operand Reductions::fold_spelled(const Accumulator& of) const {
@@ -152,6 +137,62 @@ void Reductions::store(const Accumulator& of, const Mem& to, const Operand& what
 }
 
 // ---- chunks ----
+
+/// So that what carries, and is hard to foresee, happens less often.
+void Reductions::add_to_few(const Accumulator& of, const Operand& part) {
+  asmjit::x86::Compiler& cc = k_.cc_;
+  const int bytes = static_cast<int>(of.dtype.size());
+  store(of, asmjit::x86::ptr(of.chunks.next, 0, static_cast<std::uint32_t>(bytes)), part, 1);
+  cc.add(of.chunks.next, Imm(bytes));
+  const Gp end = m_.gp();
+  cc.lea(end, Machine::at(of.chunks.few, few * bytes));
+  const Label goes_on = cc.newLabel();
+  cc.cmp(of.chunks.next, end);
+  cc.jne(goes_on);
+  add_chunk(of, few_as_one(of, 0, few), 1, std::countr_zero(static_cast<std::uint64_t>(few)));
+  cc.lea(of.chunks.next, of.chunks.few);
+  cc.bind(goes_on);
+}
+
+Operand Reductions::few_as_one(const Accumulator& of, std::int64_t first,
+                               std::int64_t count) const {
+  std::vector<Operand> totals;
+  for (std::int64_t i = 0; i < count; ++i)
+    totals.push_back(
+        load(of, Machine::at(of.chunks.few, (first + i) * static_cast<int>(of.dtype.size())), 1));
+  for (; totals.size() > 1; totals.resize(totals.size() / 2)) {
+    for (std::size_t i = 0; 2 * i < totals.size(); ++i)
+      totals[i] = combined(of, 1, totals[2 * i], totals[2 * i + 1]);
+  }
+  return totals[0];
+}
+
+/// At the end.
+void Reductions::empty_few(const Accumulator& of) {
+  if (!is_in_blocks_) {
+    std::int64_t first = 0;
+    for (std::int64_t count = few / 2; count > 0; count /= 2) {
+      if ((chunks_ & count) == 0) continue;
+      add_chunk(of, few_as_one(of, first, count), 1,
+                std::countr_zero(static_cast<std::uint64_t>(count)));
+      first += count;
+    }
+    return;
+  }
+  asmjit::x86::Compiler& cc = k_.cc_;
+  const int bytes = static_cast<int>(of.dtype.size());
+  const Gp from = m_.gp();
+  cc.lea(from, of.chunks.few);
+  const Label next = cc.newLabel();
+  const Label done = cc.newLabel();
+  cc.bind(next);
+  cc.cmp(from, of.chunks.next);
+  cc.jge(done);
+  add_chunk(of, m_.load(asmjit::x86::ptr(from, 0, static_cast<std::uint32_t>(bytes)), bytes), 1);
+  cc.add(from, Imm(bytes));
+  cc.jmp(next);
+  cc.bind(done);
+}
 
 /// Carries as in adding 1 to the number of chunks.
 void Reductions::add_chunk(const Accumulator& of, const Operand& part, int lanes, int first_digit) {
