@@ -473,6 +473,10 @@ INLINE V fold_lanes(const V* lane) {
   const V a = F::of(F::of(lane[0], lane[4]), F::of(lane[2], lane[6]));
   return F::of(a, F::of(F::of(lane[1], lane[5]), F::of(lane[3], lane[7])));
 }
+template <class F, class V>
+INLINE V fold_eight(V a, V b, V c, V d, V e, V f, V g, V h) {
+  return F::of(F::of(F::of(a, e), F::of(c, g)), F::of(F::of(b, f), F::of(d, h)));
+}
 template <class V>
 INLINE void fill_lanes(V* lane, V value) {
   for (int l = 0; l < 8; ++l) lane[l] = value;
@@ -490,12 +494,13 @@ struct Chunks {
   V pending[digits];
   u64 count = 0;
 
+  // The total of 2^digit chunks, whose number is a multiple of that so far.
   template <class F>
-  __attribute__((noinline)) void add(V part) {
-    int digit = 0;
+  __attribute__((noinline)) void add(V part, int digit = 0) {
+    const u64 more = u64(1) << digit;
     for (; count >> digit & 1; ++digit) part = F::of(pending[digit], part);
     pending[digit] = part;
-    ++count;
+    count += more;
   }
   template <class F>
   __attribute__((noinline)) V total() const {
@@ -505,6 +510,28 @@ struct Chunks {
       if (count >> digit & 1) result = F::of(pending[digit], result);
     }
     return result;
+  }
+};
+
+// The same where chunks are many: eight become one at once, for what carries is hard to foresee.
+template <class V, int digits>
+struct ManyChunks {
+  V few[8];
+  int next = 0;
+  Chunks<V, digits> all;
+
+  template <class F>
+  void add(V part) {
+    few[next++] = part;
+    if (next < 8) return;
+    next = 0;
+    const V low = F::of(F::of(few[0], few[1]), F::of(few[2], few[3]));
+    all.template add<F>(F::of(low, F::of(F::of(few[4], few[5]), F::of(few[6], few[7]))), 3);
+  }
+  template <class F>
+  __attribute__((noinline)) V total() {
+    for (int i = 0; i < next; ++i) all.template add<F>(few[i]);
+    return all.template total<F>();
   }
 };
 

@@ -36,6 +36,11 @@ class KernelPrinter {
   void place(const nest::Loop& loop);
   void plain_loop(const nest::Loop& loop);
   void unrolled_loop(const nest::Loop& loop);
+  void chunk_loop(const nest::Loop& loop);
+  void chunks(const nest::Loop& loop, ReductionPrinter& reductions, const std::string& from,
+              const std::string& to);
+  void neighbours(const nest::Loop& loop, ReductionPrinter& reductions, const std::string& from,
+                  std::int64_t count);
   void vector_loop(const nest::Loop& loop, int lanes);
   std::int64_t shorter_vectors(const nest::Loop& loop, int lanes, std::int64_t at);
   void declare_states(const nest::Loop& loop);

@@ -14,6 +14,7 @@ void KernelPrinter::place(const Loop& loop) {
   const int lanes = values_.lanes_for(loop, dialect_.vector_bytes());
   if (lanes > 1) return vector_loop(loop, lanes);
   if (values_.is_worth_unrolling(loop)) return unrolled_loop(loop);
+  if (values_.adds_in_chunks(loop, 1)) return chunk_loop(loop);
   plain_loop(loop);
 }
 
@@ -79,6 +80,69 @@ void KernelPrinter::unrolled_loop(const Loop& loop) {
   reductions.end();
 }
 
+// ---- chunks of ordered reductions ----
+
+/// The bodies of `count` ≤ 8 neighbouring positions, or vectors of them.
+void KernelPrinter::neighbours(const Loop& loop, ReductionPrinter& reductions,
+                               const std::string& from, std::int64_t count) {
+  const std::string i = "i" + std::to_string(loop.axes.back());
+  for (std::int64_t k = 0; k < count; ++k) {
+    out_.open();
+    out_.line("const i64 " + i + " = " + from + " + " +
+              std::to_string(k * reductions.terms_at_once()) + ";");
+    block(loop.body);
+    reductions.add_neighbour(k);
+    out_.close();
+  }
+}
+
+/// The whole chunks between `from` and `to`.
+void KernelPrinter::chunks(const Loop& loop, ReductionPrinter& reductions, const std::string& from,
+                           const std::string& to) {
+  const std::string axis = std::to_string(loop.axes.back());
+  const std::string chunk = "c" + axis;
+  const std::string part = "p" + axis;
+  out_.open("for (i64 " + chunk + " = " + from + "; " + chunk + " + 64 <= " + to + "; " + chunk +
+            " += 64)");
+  reductions.begin_chunk();
+  const std::int64_t together = 8 * reductions.terms_at_once();
+  if (together == 64) {
+    neighbours(loop, reductions, chunk, 8);
+  } else {
+    out_.open("for (i64 " + part + " = " + chunk + "; " + part + " < " + chunk + " + 64; " + part +
+              " += " + std::to_string(together) + ")");
+    neighbours(loop, reductions, part, 8);
+    out_.close();
+  }
+  reductions.end_chunk();
+  out_.close();
+}
+
+/// Iterations follow each other, eight accumulators take their terms in turn.
+void KernelPrinter::chunk_loop(const Loop& loop) {
+  ReductionPrinter reductions(kernel_, loop, Form::chunks, 1, values_, out_);
+  reductions.begin();
+  for (std::size_t i = 0; i + 1 < loop.axes.size(); ++i) open_axis(loop, i);
+  const std::int64_t terms = values_.extent(loop.axes.back());
+  // What is left for the last, incomplete chunk; all where there is but one.
+  const std::int64_t whole = terms <= 64 ? 0 : terms / 64 * 64;
+  const std::int64_t eights = whole + (terms - whole) / 8 * 8;
+  if (whole > 0) chunks(loop, reductions, "0", std::to_string(whole));
+  if (whole < terms) {
+    reductions.begin_chunk();
+    if (whole < eights) {
+      const std::string part = "p" + std::to_string(loop.axes.back());
+      out_.open("for (i64 " + part + " = " + std::to_string(whole) + "; " + part + " < " +
+                std::to_string(eights) + "; " + part + " += 8)");
+      neighbours(loop, reductions, part, 8);
+      out_.close();
+    }
+    neighbours(loop, reductions, std::to_string(eights), terms - eights);
+  }
+  for (std::size_t i = 0; i + 1 < loop.axes.size(); ++i) out_.close();
+  reductions.end();
+}
+
 /// All but the last axis as they are; along the last one as many vectors as fit, then the rest.
 void KernelPrinter::vector_loop(const Loop& loop, int lanes) {
   ReductionPrinter reductions(kernel_, loop, Form::vectors, lanes, values_, out_);
@@ -88,15 +152,24 @@ void KernelPrinter::vector_loop(const Loop& loop, int lanes) {
   const bool is_dynamic = loop.axes.size() == 1 && values_.is_split(loop);
   const std::int64_t whole = values_.extent(axis) / lanes * lanes;
   const std::string i = "i" + std::to_string(axis);
+  const bool in_chunks = values_.adds_in_chunks(loop, lanes);
+  std::string from = is_dynamic ? "low" : "0";
+  if (in_chunks) {
+    const std::string to = is_dynamic ? "high" : std::to_string(whole);
+    values_.set_lanes(lanes);
+    chunks(loop, reductions, from, to);
+    values_.set_lanes(1);
+    from += " + (" + to + " - " + from + ") / 64 * 64";
+  }
   if (is_dynamic) {
-    out_.line("i64 " + i + " = low;");
+    out_.line("i64 " + i + " = " + from + ";");
     out_.open("for (; " + i + " + " + std::to_string(lanes) + " <= high; " + i +
               " += " + std::to_string(lanes) + ")");
-  } else if (whole == lanes) {
+  } else if (whole == lanes && !in_chunks) {
     out_.open();
     out_.line("const i64 " + i + " = 0;");
   } else {
-    open_positions(axis, "0", std::to_string(whole), lanes);
+    open_positions(axis, from, std::to_string(whole), lanes);
   }
   values_.set_lanes(lanes);
   if (ValueForms::has_checks(loop.body))

@@ -50,6 +50,8 @@ ReductionPrinter::ReductionPrinter(const nest::Kernel& kernel, const nest::Loop&
   const bool is_in_blocks = kernel.block > 0 && &loop == nest::split_loop(kernel);
   counts_ = (!is_simple || is_in_blocks) && form != Form::unrolled && !loop.reductions.empty();
   position_ = counts_ ? "t" + std::to_string(loop.reductions[0].result) : "i" + axis;
+  in_chunks_ =
+      form == Form::chunks || (form == Form::vectors && values.adds_in_chunks(loop, lanes));
   has_rest_ = form == Form::vectors && kernel.axes[loop.axes.back()] % lanes != 0;
 }
 
@@ -149,15 +151,18 @@ void ReductionPrinter::begin(const Accumulator& what) {
     }
     if (has_rest_)
       out_.line(ExpressionPrinter::number_type(what.dtype) + " " + what.name + "_lane[8];");
-  } else {
+  } else if (form_ != Form::chunks) {
     out_.line(what.type + " " + what.name + "_lane[8];");
     if (form_ != Form::unrolled)
       out_.line("fill_lanes(" + what.name + "_lane, " + identity(what) + ");");
   }
+  for (std::int64_t k = 0; in_chunks_ && k < chunk_accumulators(); ++k)
+    out_.line(what.type + " " + of_chunk(what, k) + " = " + identity(what) + ";");
   if (chunks_ > 1) {
     const std::string part =
         form_ == Form::vectors ? ExpressionPrinter::number_type(what.dtype) : what.type;
-    out_.line("Chunks<" + part + ", " +
+    const bool is_many = in_chunks_ && form_ == Form::vectors;
+    out_.line((is_many ? "ManyChunks<" : "Chunks<") + part + ", " +
               std::to_string(std::bit_width(static_cast<std::uint64_t>(chunks_))) + "> " +
               what.name + "_chunks;");
   }
@@ -227,6 +232,51 @@ void ReductionPrinter::finish_chunk(const Accumulator& of, const std::string& pa
   out_.line(of.name + "_chunks.add<" + functor(of.reduction->combine) + ">(" + part + ");");
 }
 
+// ---- chunks in registers ----
+
+std::int64_t ReductionPrinter::chunk_accumulators() const {
+  return form_ == Form::chunks ? order_lanes : order_lanes / lanes_;
+}
+
+std::string ReductionPrinter::of_chunk(const Accumulator& of, std::int64_t which) const {
+  return of.name + "_c" + std::to_string(which);
+}
+
+std::string ReductionPrinter::folded_chunk(const Accumulator& of) const {
+  std::string all;
+  for (std::int64_t k = 0; k < chunk_accumulators(); ++k)
+    all += (k > 0 ? ", " : "") + of_chunk(of, k);
+  const std::string with = functor(of.reduction->combine);
+  if (form_ != Form::chunks) return "fold<" + with + ">(" + all + ")";
+  return "fold_eight<" + with + ">(" + all + ")";
+}
+
+void ReductionPrinter::begin_chunk() {
+  for (const Accumulator& of : accumulators_) {
+    if (of.kind != Accumulator::Kind::ordered) continue;
+    for (std::int64_t k = 0; k < chunk_accumulators(); ++k)
+      out_.line(of_chunk(of, k) + " = " + identity(of) + ";");
+  }
+}
+
+void ReductionPrinter::add_neighbour(std::int64_t which) {
+  for (const Accumulator& to : accumulators_) {
+    if (to.kind == Accumulator::Kind::free) {
+      add(to);
+    } else {
+      const std::string there = of_chunk(to, which % chunk_accumulators());
+      out_.line(there + " = " + combined(to, there, term(to)) + ";");
+    }
+  }
+}
+
+void ReductionPrinter::end_chunk() {
+  for (const Accumulator& of : accumulators_) {
+    if (of.kind == Accumulator::Kind::ordered) finish_chunk(of, folded_chunk(of));
+  }
+  if (counts_) out_.line(position_ + " += " + std::to_string(chunk) + ";");
+}
+
 /// The accumulator that is due comes first and goes last, so that one text serves all of them.
 void ReductionPrinter::rotate(const Accumulator& to) {
   const auto group = [&](std::int64_t g) { return to.name + "_" + std::to_string(g); };
@@ -239,7 +289,7 @@ void ReductionPrinter::rotate(const Accumulator& to) {
     for (std::int64_t g = 0; g + 1 < count; ++g) out_.line(group(g) + " = " + group(g + 1) + ";");
     out_.line(group(count - 1) + " = " + to.name + "_next;");
   }
-  if (chunks_ == 1) return;
+  if (chunks_ == 1 || in_chunks_) return;
   out_.open("if ((" + position_ + " & 63) == " + std::to_string(chunk - lanes_) + ")");
   std::string all;
   for (std::int64_t g = 0; g < count; ++g) all += (g > 0 ? ", " : "") + group(g);
@@ -325,7 +375,8 @@ void ReductionPrinter::end(const Accumulator& what) {
   if (what.kind == Accumulator::Kind::pairwise)
     return result(what.name + "_chunks.total<" + functor(combine) + ">()");
   if (form_ == Form::unrolled) return result(unrolled_tree(what));
-  const std::string part = form_ == Form::vectors && !has_rest_
+  const std::string part = form_ == Form::chunks ? folded_chunk(what)
+                           : form_ == Form::vectors && !has_rest_
                                ? "fold<" + functor(combine) + ">(" + groups(what) + ")"
                                : "fold_lanes<" + functor(combine) + ">(" + what.name + "_lane)";
   if (chunks_ == 1) return result(part);

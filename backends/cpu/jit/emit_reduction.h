@@ -23,6 +23,8 @@ class ReductionPrinter {
     sequence,
     /// The same with every iteration spelled out: at most 64 terms.
     unrolled,
+    /// The same with the eight lanes of a chunk in registers.
+    chunks,
     /// W terms at once; their number is a multiple of 8 but for those of a single last axis.
     vectors,
   };
@@ -35,6 +37,12 @@ class ReductionPrinter {
   void begin();
   /// At the end of each iteration: the term, or the W terms, of this one.
   void add();
+  /// Before the terms of a chunk whose accumulators are registers, after the body of each of eight
+  /// neighbouring positions or vectors of them, and after the chunk.
+  void begin_chunk();
+  void add_neighbour(std::int64_t which);
+  void end_chunk();
+  std::int64_t terms_at_once() const { return form_ == Form::vectors ? lanes_ : 1; }
   /// After the vectors of the only axis: what is left comes one by one, by add_rest().
   void begin_rest();
   void add_rest();
@@ -66,6 +74,10 @@ class ReductionPrinter {
   void finish_chunk(const Accumulator& of, const std::string& lanes);
   std::string unrolled_tree(const Accumulator& of) const;
   std::string groups(const Accumulator& of) const;
+  /// Accumulators of a chunk, and what they are together.
+  std::int64_t chunk_accumulators() const;
+  std::string of_chunk(const Accumulator& of, std::int64_t which) const;
+  std::string folded_chunk(const Accumulator& of) const;
   void end(const Accumulator& what);
 
   const nest::Kernel& kernel_;
@@ -82,6 +94,8 @@ class ReductionPrinter {
   std::string position_;
   bool counts_ = false;
   bool has_rest_ = false;
+  /// Whether whole chunks have their accumulators in registers.
+  bool in_chunks_ = false;
   /// Iterations that were spelled out.
   std::int64_t added_ = 0;
 };
