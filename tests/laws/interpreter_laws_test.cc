@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <hom/backends/cpu/jit/interpreter.h>
-#include <hom/backends/nests/expand_functions.h>
+#include <hom/backends/nests/spelled_out.h>
 #include <hom/tests/laws/random_kernel_reference.h>
 
 namespace hom::laws {
@@ -33,7 +33,7 @@ TEST(interpreter, of_functions_spelled_out_equals_reference) {
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     Choices choices(seed);
     const KernelCase test = random_kernel(choices, {.slow_functions = false});
-    const nest::Kernel spelled_out = nest::expanded(test.kernel);
+    const nest::Kernel spelled_out = nest::spelled_out(test.kernel);
     const std::shared_ptr<const cpu::Code> code = cpu::interpret({&spelled_out, 1});
     const auto launch = [&](std::byte* const* arguments, std::int64_t low, std::int64_t high,
                             cpu::FailureRecord& record) {

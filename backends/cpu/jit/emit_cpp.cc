@@ -9,8 +9,7 @@
 #include <hom/backends/cpu/jit/emit_kernel.h>
 #include <hom/backends/cpu/jit/emit_plan.h>
 #include <hom/backends/cpu/jit/native_functions.h>
-#include <hom/backends/nests/expand_functions.h>
-#include <hom/backends/nests/shortcuts.h>
+#include <hom/backends/nests/spelled_out.h>
 
 namespace hom::cpu {
 namespace {
@@ -118,7 +117,7 @@ CppPlan emit_cpp(const nest::Plan& plan, int vector_bytes) {
   std::int64_t failures = 0;
   for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
     const nest::Kernel& kernel = plan.kernels[k];
-    const nest::Kernel shortened = nest::expanded(nest::with_shortcuts(kernel));
+    const nest::Kernel shortened = nest::spelled_out(kernel);
     text.kernels.push_back(KernelPrinter(shortened, dialect, failures).print(k));
     text.comments.push_back(comment_of(plan, kernel, k));
     failures += static_cast<std::int64_t>(kernel.failures.size());
@@ -134,7 +133,7 @@ std::string emit_cpp_kernel(const nest::Plan& plan, std::size_t number, int vect
     failures += static_cast<std::int64_t>(plan.kernels[k].failures.size());
   const nest::Kernel& kernel = plan.kernels[number];
   return comment_of(plan, kernel, number) +
-         KernelPrinter(nest::expanded(nest::with_shortcuts(kernel)), dialect, failures)
+         KernelPrinter(nest::spelled_out(kernel), dialect, failures)
              .print(number);
 }
 

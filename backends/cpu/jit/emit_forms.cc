@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <hom/backends/nests/affine.h>
+#include <hom/backends/nests/sums_apart.h>
 
 namespace hom::cpu {
 
@@ -14,19 +15,6 @@ using nest::Node;
 using nest::Value;
 
 namespace {
-
-/// Statements that are printed for one iteration, those of inner loops included.
-std::int64_t weight(const nest::Block& block) {
-  std::int64_t sum = 0;
-  for (const nest::Statement& statement : block) {
-    const Loop* loop = std::get_if<Loop>(&statement.is);
-    const auto* shortcut = std::get_if<nest::Shortcut>(&statement.is);
-    sum += loop != nullptr ? 4 + weight(loop->body) : 1;
-    if (shortcut != nullptr)
-      sum += weight(shortcut->attempt) + weight(shortcut->quick) + weight(shortcut->full);
-  }
-  return sum;
-}
 
 /// Whether it makes no difference which of two iterations comes first.
 bool may_be_reordered(const nest::Block& block) {
@@ -102,13 +90,11 @@ bool ValueForms::is_worth_unrolling(const Loop& loop) const {
       std::any_of(loop.reductions.begin(), loop.reductions.end(),
                   [](const nest::Reduction& reduction) { return reduction.pairwise; });
   return !is_split(loop) && !is_pairwise &&
-         (count == 1 || (count <= 16 && count * weight(loop.body) <= 64));
+         (count == 1 || (count <= 16 && count * nest::weight_of(loop.body) <= 64));
 }
 
 bool ValueForms::wants_shorter_vectors(const Loop& loop) const {
-  // From so many statements on a body is emitted once more for each.
-  constexpr std::int64_t long_body = 40;
-  return loop.reductions.empty() && weight(loop.body) >= long_body;
+  return loop.reductions.empty() && nest::weight_of(loop.body) >= nest::long_body;
 }
 
 bool ValueForms::adds_in_chunks(const Loop& loop, int lanes) const {
@@ -117,7 +103,7 @@ bool ValueForms::adds_in_chunks(const Loop& loop, int lanes) const {
   constexpr std::int64_t chunk = 64;
   const std::int64_t terms = extent(loop.axes.back());
   if (loop.reductions.empty() || !loop.carries.empty() || loop.reverse) return false;
-  if (iterations(loop) != terms || weight(loop.body) > longest_body) return false;
+  if (iterations(loop) != terms || nest::weight_of(loop.body) > longest_body) return false;
   if (!may_be_reordered(loop.body)) return false;
   std::int64_t ordered = 0;
   for (const nest::Reduction& reduction : loop.reductions) {

@@ -8,8 +8,7 @@
 #include <hom/backends/cpu/jit/emit_cpp.h>
 #include <hom/backends/cpu/jit/x86_kernel.h>
 #include <hom/backends/cpu/jit/x86_plan.h>
-#include <hom/backends/nests/expand_functions.h>
-#include <hom/backends/nests/shortcuts.h>
+#include <hom/backends/nests/spelled_out.h>
 
 namespace hom::cpu::x86 {
 
@@ -100,7 +99,7 @@ MachineCode machine_code(const nest::Plan& plan, const Target& target) {
     std::vector<Label> entries;
     std::int64_t failures = 0;
     for (const nest::Kernel& kernel : plan.kernels) {
-      const nest::Kernel shortened = nest::expanded(nest::with_shortcuts(kernel));
+      const nest::Kernel shortened = nest::spelled_out(kernel);
       KernelEmitter emitter(shortened, compiler, target.vector_bytes, failures);
       entries.push_back(emitter.emit()->label());
       failures += static_cast<std::int64_t>(kernel.failures.size());
@@ -135,7 +134,7 @@ std::string assembly(const nest::Kernel& kernel, int vector_bytes) {
   asmjit::x86::Compiler compiler(&holder);
   compiler.addDiagnosticOptions(asmjit::DiagnosticOptions::kValidateAssembler |
                                 asmjit::DiagnosticOptions::kValidateIntermediate);
-  const nest::Kernel shortened = nest::expanded(nest::with_shortcuts(kernel));
+  const nest::Kernel shortened = nest::spelled_out(kernel);
   KernelEmitter(shortened, compiler, vector_bytes, 0).emit();
   compiler.finalize();
   return std::string(text.data(), text.dataSize());
