@@ -1,8 +1,11 @@
 // tests/unit/routines_convolution_test.cc -- convolutions of a plan against the eager executor
+#include <cstdlib>
 #include <limits>
 
 #include "routines_support.h"
 
+#include <hom/backends/cpu/sharing.h>
+#include <hom/backends/cpu/threads.h>
 #include <hom/hom.h>
 
 namespace hom::testing {
@@ -90,6 +93,69 @@ TEST(RoutinesConvolution, equals_eager_where_patches_take_several_blocks) {
   check<float>(attributes,
                row_major(random_tensor<float>(random, {2, 20, 21, 32}, tame_element<float>)),
                row_major(random_tensor<float>(random, {3, 3, 32, 40}, tame_element<float>)), 288);
+}
+
+Attributes plain(const Shape& pads, const Shape& strides) {
+  const Shape ones(pads.size(), 1);
+  return {{"stride", {strides}},    {"low", {pads}},          {"high", {pads}},
+          {"lhs_dilation", {ones}}, {"rhs_dilation", {ones}}, {"groups", {std::int64_t{1}}}};
+}
+
+/// Operands whose windows have many terms: more than one block of them, in runs that are cut, or of
+/// several images; lines of few outputs, and along an axis that is not the last.
+template <Element T, class F>
+void for_long_windows(F&& f) {
+  struct Case {
+    Shape x, kernel, pads, strides;
+  };
+  const Case cases[] = {{{2, 9, 8, 100}, {3, 3, 100, 21}, {1, 1}, {1, 1}},
+                        {{3, 14, 15, 32}, {11, 12, 32, 8}, {0, 0}, {1, 1}},
+                        {{1, 7, 6, 1100}, {2, 2, 1100, 5}, {0, 1}, {2, 1}},
+                        {{9, 30, 40, 3}, {5, 5, 3, 16}, {2, 2}, {1, 1}},
+                        {{5, 20, 2, 4}, {3, 2, 4, 40}, {1, 0}, {1, 1}},
+                        {{2, 70, 33}, {5, 33, 70}, {2}, {2}},
+                        {{1, 6, 7, 8, 9}, {3, 3, 3, 9, 33}, {1, 1, 1}, {1, 1, 1}}};
+  Random random(5);
+  for (const Case& c : cases)
+    f(plain(c.pads, c.strides), row_major(random_tensor<T>(random, c.x, tame_element<T>)),
+      row_major(random_tensor<T>(random, c.kernel, tame_element<T>)));
+}
+
+TEST(RoutinesConvolution, equals_eager_for_windows_of_many_terms) {
+  const auto check_all = [&]<class T>() {
+    for_long_windows<T>([](const Attributes& attributes, const Tensor& x, const Tensor& kernel) {
+      check<T>(attributes, x, kernel, kernel.size() / kernel.shape().back());
+    });
+  };
+  check_all.template operator()<float>();
+  check_all.template operator()<double>();
+}
+
+TEST(RoutinesConvolution, has_the_same_bits_for_any_number_of_threads) {
+  const cpu::SharingLimitsScope shared({.least_ns = 0, .chunk_ns = 2000});
+  const int before = threads();
+  const auto check_all = [&]<class T>() {
+    for_long_windows<T>([](const Attributes& attributes, const Tensor& x, const Tensor& kernel) {
+      const Prepared prepared("conv_general", attributes, {x, kernel});
+      set_threads(1);
+      const Tensor want = prepared.run()[0];
+      for (const int count : {2, 3, 8}) {
+        set_threads(count);
+        EXPECT_TRUE(array_equal(prepared.run()[0], want)) << count << " threads";
+      }
+    });
+  };
+  check_all.template operator()<float>();
+  check_all.template operator()<double>();
+  set_threads(before);
+}
+
+TEST(RoutinesConvolution, keeps_to_the_library_that_is_asked_for) {
+  const char* before = std::getenv("HOM_LIBRARIES");
+  setenv("HOM_LIBRARIES", "none", 1);
+  check<float>(plain({1, 1}, {1, 1}), row_major(ones({2, 6, 7, 3}, f32)),
+               row_major(ones({3, 3, 3, 4}, f32)), 27);
+  before ? setenv("HOM_LIBRARIES", before, 1) : unsetenv("HOM_LIBRARIES");
 }
 
 TEST(RoutinesConvolution, names_its_product_and_counts_its_work) {

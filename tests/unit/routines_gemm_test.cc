@@ -113,6 +113,70 @@ TEST(FmaGemm, has_the_same_bits_for_every_vector_width_and_any_rows) {
   check_fma<double>();
 }
 
+/// Rows that overlap, of runs of terms at random places, in lines.
+template <class T>
+void check_windows(Random& random) {
+  const std::int64_t columns = uniform(random, 1, 70), rows = uniform(random, 1, 20);
+  const std::int64_t lines = uniform(random, 0, 4), a_row = uniform(random, 0, 3);
+  const std::int64_t c_row = columns + uniform(random, 0, 2), line = rows * c_row;
+  std::vector<cpu::TermRun> runs(static_cast<std::size_t>(uniform(random, 0, 5)));
+  std::int64_t k = 0;
+  for (cpu::TermRun& run : runs) {
+    run = {uniform(random, 0, 900), uniform(random, 0, 3) == 0 ? 512 : uniform(random, 1, 40)};
+    k += run.terms;
+  }
+  const auto drawn = [&](std::int64_t size) {
+    std::vector<T> elements(static_cast<std::size_t>(size));
+    for (T& element : elements) element = tame_element<T>(random);
+    return elements;
+  };
+  const std::vector<T> a = drawn(2000), b = drawn(k * columns);
+  const auto product_by = [&](const cpu::FmaGemm<T>& gemm) {
+    std::vector<T> panels(b.size()), c(static_cast<std::size_t>(lines * line), T(7));
+    gemm.write_panels({b.data(), k, columns, columns, 1}, rows, panels.data());
+    std::vector<typename cpu::Windows<T>::Line> all;
+    for (std::int64_t l = 0; l < lines; ++l) all.push_back({a.data() + 7 * l, c.data() + l * line});
+    gemm.multiply_windows({all, rows, a_row, c_row, runs}, panels.data(), columns);
+    return c;
+  };
+  const std::vector<T> c = product_by(cpu::fma_gemm_avx2<T>());
+  if (has_avx512()) {
+    EXPECT_EQ(product_by(cpu::fma_gemm_avx512<T>()), c);
+  }
+  for (std::int64_t i = 0; i < lines * rows; ++i) {
+    for (std::int64_t j = 0; j < c_row; ++j) {
+      const T got = c[static_cast<std::size_t>(i * c_row + j)];
+      if (j >= columns) {
+        ASSERT_EQ(got, T(7)) << "between rows";
+        continue;
+      }
+      long double sum = 0, magnitude = 0;
+      std::int64_t t = 0;
+      for (const cpu::TermRun& run : runs) {
+        for (std::int64_t r = 0; r < run.terms; ++r, ++t) {
+          const std::int64_t at = i / rows * 7 + i % rows * a_row + run.offset + r;
+          const long double term = static_cast<long double>(a[static_cast<std::size_t>(at)]) *
+                                   b[static_cast<std::size_t>(t * columns + j)];
+          sum += term;
+          magnitude += std::fabs(term);
+        }
+      }
+      ASSERT_LE(std::fabs(got - sum),
+                static_cast<long double>(k) * std::numeric_limits<T>::epsilon() * magnitude)
+          << rows << " rows, " << columns << " columns, " << k << " terms at " << i << ", " << j;
+    }
+  }
+}
+
+TEST(FmaGemm, multiplies_windows_with_the_same_bits_for_every_vector_width) {
+  if (!has_avx2()) GTEST_SKIP() << "this processor has no AVX2";
+  Random random(4);
+  for (int i = 0; i < 200; ++i) {
+    check_windows<float>(random);
+    check_windows<double>(random);
+  }
+}
+
 /// Products of a batch, with gaps between them and one operand now and then the same for all, have
 /// the bits of each product alone; what lies between results stays.
 template <class T>

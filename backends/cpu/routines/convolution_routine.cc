@@ -1,13 +1,15 @@
-// backends/cpu/routines/convolution_routine.cc -- a product prepared for each phase of a
-// convolution
+// backends/cpu/routines/convolution_routine.cc -- products of windows, or a product prepared for
+// each phase of a convolution
 #include <hom/backends/cpu/routines/convolution_routine.h>
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 
 #include <hom/backends/cpu/convolver.h>
 #include <hom/backends/cpu/routines/product_kinds.h>
+#include <hom/backends/cpu/routines/window_convolver.h>
 
 namespace hom::cpu {
 namespace {
@@ -20,6 +22,8 @@ ConvolutionSizes sizes_of(const Invocation& step, const TensorType& x, const Ten
 
 template <class T, class Stored>
 class ConvolutionRoutine final : public nest::Routine {
+  static constexpr bool has_windows = std::is_floating_point_v<T> && std::is_same_v<T, Stored>;
+
  public:
   ConvolutionRoutine(const Invocation& step, const TensorType& x, const TensorType& kernel)
       : type_(step.result_types[0]) {
@@ -30,6 +34,10 @@ class ConvolutionRoutine final : public nest::Routine {
     if (type_.size() == 0 || x.size() == 0 || kernel.size() == 0) return;
     const ConvolutionSizes sizes = sizes_of(step, x, kernel);
     work_.flops = 2 * results * static_cast<double>(sizes.places() * sizes.in);
+    if constexpr (has_windows) {
+      windows_ = WindowConvolver<T>::for_sizes(sizes);
+      if (windows_) return;
+    }
     convolver_.emplace(sizes);
     products_.resize(convolver_->phase_count());
     for (std::size_t i = 0; i < products_.size(); ++i) {
@@ -44,6 +52,13 @@ class ConvolutionRoutine final : public nest::Routine {
 
   void run(std::span<const std::byte* const> operands, std::span<std::byte* const> results,
            std::byte* scratch) const override {
+    if constexpr (has_windows) {
+      if (windows_) {
+        return windows_->run(reinterpret_cast<const T*>(operands[0]),
+                             reinterpret_cast<const T*>(operands[1]),
+                             reinterpret_cast<T*>(results[0]), scratch);
+      }
+    }
     if (!convolver_) {
       if (type_.size() > 0)
         std::memset(results[0], 0, static_cast<std::size_t>(type_.size()) * sizeof(Stored));
@@ -59,10 +74,16 @@ class ConvolutionRoutine final : public nest::Routine {
   }
 
   std::int64_t scratch_bytes() const override {
+    if constexpr (has_windows) {
+      if (windows_) return windows_->scratch_bytes();
+    }
     if (!convolver_) return 0;
     return product_scratch_ + convolver_->scratch_elements() * static_cast<std::int64_t>(sizeof(T));
   }
   std::string describe() const override {
+    if constexpr (has_windows) {
+      if (windows_) return "conv_general by Hom";
+    }
     const auto product = std::find_if(products_.begin(), products_.end(),
                                       [](const auto& one) { return one.has_value(); });
     return "conv_general by " + (product == products_.end() ? "Hom" : (*product)->name());
@@ -71,6 +92,9 @@ class ConvolutionRoutine final : public nest::Routine {
 
  private:
   const TensorType type_;
+  /// Instead of the convolver, where there may be one.
+  std::conditional_t<has_windows, std::optional<WindowConvolver<T>>, std::nullopt_t> windows_{
+      std::nullopt};
   /// None where nothing is added.
   std::optional<Convolver<T, Stored>> convolver_;
   /// Of each phase that is products.

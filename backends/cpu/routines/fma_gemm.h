@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include <hom/backends/cpu/matrix_product.h>
 
@@ -18,6 +19,27 @@ namespace hom::cpu {
 /// A batch of products: operands and results of each are so many elements after the one before.
 struct BatchSteps {
   std::int64_t count, a, b, c;
+};
+
+/// `terms` neighbouring elements of a row, from `offset` on.
+struct TermRun {
+  std::int64_t offset, terms;
+  /// At most; sums are added to the result for as many terms or fewer.
+  static constexpr std::int64_t most_terms = 512;
+};
+
+/// Rows of a matrix that is not there as one, such as the patches of an image: they may overlap,
+/// and each has the same runs of terms. A row of line l is at l.a, the next one a_row further.
+template <class T>
+struct Windows {
+  struct Line {
+    const T* a;
+    T* c;
+  };
+  std::span<const Line> lines;
+  /// Of each line.
+  std::int64_t rows, a_row, c_row;
+  std::span<const TermRun> runs;
 };
 
 /// Products of `T` for one instruction set.
@@ -32,6 +54,13 @@ struct FmaGemm {
   /// The same for each product of a batch, with what it decides decided once.
   void (*multiply_batch)(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::int64_t c_row,
                          const BatchSteps& batch, std::byte* scratch);
+  /// Columns of the first panel in which products of lines of `rows` rows read b, of n in all.
+  std::int64_t (*panel_columns)(std::int64_t rows, std::int64_t n);
+  /// b in such panels, one after the other, each by rows without gaps: as many elements as b.
+  void (*write_panels)(const MatrixView<T>& b, std::int64_t rows, T* to);
+  /// c = a·b for all lines, b in panels. Sums are those of blocks of whole runs, as many as have
+  /// `most_terms` or fewer together, added in order; bits depend on the runs alone.
+  void (*multiply_windows)(const Windows<T>& windows, const T* b, std::int64_t columns);
 };
 
 /// f32 and f64.
