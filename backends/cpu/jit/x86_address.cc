@@ -47,6 +47,21 @@ KernelEmitter::Linear KernelEmitter::linear_of(Value value) const {
   return linear;
 }
 
+KernelEmitter::Places KernelEmitter::places_of(Value index) {
+  std::int64_t constant = 0;
+  while (is_offset(index)) {
+    constant += node(node(index).operands[1]).number;
+    index = node(index).operands[0];
+  }
+  const Operand lanes = remembered(index, Form::places, [&] {
+    const int bytes = 8 * this->lanes();
+    const Mem slot = m_.slot(bytes);
+    m_.store(slot, held_in_register(index), bytes);
+    return slot;
+  });
+  return {lanes.as<Mem>(), constant};
+}
+
 /// Wrapping is what i64 does, and addresses too.
 void KernelEmitter::find_linear() {
   linear_.resize(kernel_.nodes.size());

@@ -51,7 +51,7 @@ void KernelEmitter::define(Value value) {
   const Node& what = node(value);
   if (what.kind == Node::Kind::constant || what.kind == Node::Kind::axis) return;
   if (is_vector(value)) {
-    values_[value] = vector_definition(value);
+    if (!is_offset(value)) values_[value] = vector_definition(value);
   } else if (!is_lazy(value)) {
     values_[value] = number_definition(value);
   }

@@ -62,11 +62,6 @@ void KernelEmitter::arguments(asmjit::FuncNode* function) {
   }
 }
 
-void KernelEmitter::block(const nest::Block& block) {
-  for (const nest::Statement& statement : block)
-    std::visit([&](const auto& is) { place(is); }, statement.is);
-}
-
 void KernelEmitter::place(const nest::Define& define) { this->define(define.value); }
 
 // ---- stores ----
@@ -224,7 +219,7 @@ void KernelEmitter::check_lanes(const nest::Check& check, std::int64_t number) {
   cc_.jge(holds);
   cc_.mov(first_failed_, lane);
   if (is_vector(check.offending)) {
-    m_.store(scratch(0), values_[check.offending].as<Vec>(), 8 * lanes());
+    m_.store(scratch(0), held_in_register(check.offending), 8 * lanes());
     record_failure(number, m_.load_integer(lane_of(m_, scratch(0), 8, lane, 0), 8, true));
   } else {
     const Gp moved = m_.scaled(lane, *stride(check.offending));

@@ -39,6 +39,10 @@ class KernelEmitter : public ValueForms {
   void block(const nest::Block& block);
   void place(const nest::Define& define);
   void place(const nest::Store& store);
+  class WaitingStores;
+  /// Four vectors that are columns of a matrix whose rows lie `along` elements apart, as rows.
+  void store_rows(std::span<const nest::Store* const> columns, std::int64_t along,
+                  bool begins_line);
   void place(const nest::Check& check);
   void place(const nest::Shortcut& shortcut);
   void store_number(const nest::Store& store);
@@ -116,7 +120,8 @@ class KernelEmitter : public ValueForms {
   Gp extended(Dtype dtype, const Gp& what);
 
   /// Values that are known by other names, forgotten at the end of a block.
-  enum class Form : std::uint8_t { integer, held, computed, mask1, mask2, mask4, mask8 };
+  /// `places`: the lanes of an index, in memory.
+  enum class Form : std::uint8_t { integer, held, computed, mask1, mask2, mask4, mask8, places };
   template <class Make>
   Operand remembered(nest::Value value, Form form, Make&& make);
   class Scope;
@@ -130,6 +135,7 @@ class KernelEmitter : public ValueForms {
       bool is_axis;
       std::uint32_t number;
       std::int64_t factor;
+      bool operator==(const Term&) const = default;
     };
     std::vector<Term> terms;
     std::int64_t constant = 0;
@@ -144,6 +150,18 @@ class KernelEmitter : public ValueForms {
   Linear linear_of(nest::Value value) const;
   /// Whether an index is never computed for itself.
   bool is_lazy(nest::Value value) const { return linear_[value].has_value(); }
+  /// Whether a vector is an index and a constant: computed only where an address does not do.
+  bool is_offset(nest::Value value) const {
+    const nest::Node& what = node(value);
+    return what.kind == nest::Node::Kind::index_add &&
+           node(what.operands[1]).kind == nest::Node::Kind::constant;
+  }
+  /// A vector of indices as lanes in memory and a constant that is added to each.
+  struct Places {
+    Mem lanes;
+    std::int64_t constant;
+  };
+  Places places_of(nest::Value index);
   Gp lazy_number(nest::Value value);
   /// Terms that are not constant, outer axes first; the others are added to `constant`.
   std::vector<Moving> moving(const Linear& linear, std::int64_t& constant);

@@ -49,25 +49,32 @@ Vec KernelEmitter::load_each(const Node& load, std::optional<Value> where) {
     bits = m_.bits_of_mask(mask(*where, bytes), bytes * lanes.count);
   }
   Mem first;
-  const Mem indices = scratch(0);
-  const Gp base = pointer(buffer, {});
+  Places places{};
   if (along) {
     // Its place may be none, but nothing is read there.
     const Gp start = m_.gp();
     cc_.lea(start, address(buffer, index));
     first = asmjit::x86::ptr(start);
   } else {
-    m_.store(indices, held_in_register(index), 8 * lanes.count);
+    places = places_of(index);
   }
   std::uint32_t shift = 0;
   while ((1 << shift) < size) ++shift;
+  Gp base = pointer(buffer, {});
+  auto offset = static_cast<std::int32_t>(places.constant * size);
+  if (places.constant > INT32_MAX / size || places.constant < INT32_MIN / size) {
+    const Gp moved = m_.gp(places.constant * size);
+    base = m_.add(base, moved);
+    offset = 0;
+  }
   const auto place = [&](int l) -> Mem {
     if (along && *along * size * l <= INT32_MAX && *along * size * l >= INT32_MIN)
       return Machine::at(first, *along * size * l, size);
-    const Gp at = along ? m_.gp(*along * l) : m_.load_integer(Machine::at(indices, 8 * l), 8, true);
+    const Gp at =
+        along ? m_.gp(*along * l) : m_.load_integer(Machine::at(places.lanes, 8 * l), 8, true);
     if (along) cc_.lea(at, asmjit::x86::ptr(first.baseReg().as<Gp>(), at, shift));
     return along ? asmjit::x86::ptr(at, 0, static_cast<std::uint32_t>(size))
-                 : asmjit::x86::ptr(base, at, shift, 0, static_cast<std::uint32_t>(size));
+                 : asmjit::x86::ptr(base, at, shift, offset, static_cast<std::uint32_t>(size));
   };
   if (where) {
     const Mem result = scratch(1);

@@ -125,7 +125,10 @@ Operand KernelEmitter::held(Value value) {
   const Node& what = node(value);
   const Lanes lanes = shape(what.dtype, this->lanes());
   if (what.kind == Node::Kind::constant) return m_.splat(what.number, lanes);
-  if (is_vector(value)) return values_[value];
+  if (is_vector(value)) {
+    if (!is_offset(value)) return values_[value];
+    return remembered(value, Form::held, [&] { return index_vector(what); });
+  }
   if (is_computed_as_stored_float(what.dtype)) {
     if (lanes.count == 1) return values_[value];
     return remembered(value, Form::held,
