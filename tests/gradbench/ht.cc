@@ -84,18 +84,27 @@ struct Errors {
       absolute.push_back(
           parents[bone] < 0 ? own : matmul(absolute[static_cast<std::size_t>(parents[bone])], own));
     }
-    // Of each bone, the first three rows: [b, 12], blended to [v, 3, 4].
+    // A vertex is Σ w·T·x over bones, in homogeneous coordinates x: one product of all bones'
+    // transforms, turned as a whole, [3, 4b], with what no angle changes.
     const Tensor transforms = matmul(stack(absolute), hand.inverse_base_absolutes);
-    const Tensor rows = reshape(transforms(all, Range{0, 3}), {-1, 12});
-    const Tensor blended = reshape(matmul(hand.weights, rows), {-1, 3, 4});
-    const Tensor positions = squeeze(matmul(blended, expand_dims(hand.base_positions, 2)), {2});
-    const Tensor placed =
-        matmul(positions, transpose(global_rotation(theta(Range{0, 3})))) + theta(Range{3, 6});
-    // [n, 3, 3] or [n, 1, 3]: the vertices of each point.
-    const Tensor corners = take(placed, hand.vertices);
-    if (us.extent(0) == 0) return hand.points - corners(all, 0);
+    const Tensor turned = matmul(global_rotation(theta(Range{0, 3})),
+                                 reshape(swap_axes(transforms(all, Range{0, 3}), 0, 1), {3, -1}));
+    const auto placed = [&](const Tensor& weights, const Tensor& base) {
+      const Tensor blend = reshape(expand_dims(weights, 2) * expand_dims(base, 1),
+                                   {weights.extent(0), 4 * weights.extent(1)});
+      return matmul(turned, transpose(blend)) + expand_dims(theta(Range{3, 6}), 1);
+    };
+    // [3, n, 3] or [3, n, 1]: the vertices of each point. Where these are few, no others are
+    // placed.
+    const Tensor& v = hand.vertices;
+    const Tensor corners =
+        v.size() < hand.weights.extent(0)
+            ? reshape(placed(take(hand.weights, ravel(v)), take(hand.base_positions, ravel(v))),
+                      {3, v.extent(0), v.extent(1)})
+            : take(placed(hand.weights, hand.base_positions), v, 1);
+    if (us.extent(0) == 0) return hand.points - transpose(corners(all, all, 0));
     const Tensor share = concat({us, 1.0 - sum(us, 1, Keep::yes)}, 1);
-    return hand.points - sum(expand_dims(share, 2) * corners, 1);
+    return hand.points - transpose(sum(share * corners, 2));
   }
 };
 
