@@ -13,6 +13,7 @@
 #include <hom/backends/nests/lower.h>
 #include <hom/backends/nests/memory_plan.h>
 #include <hom/backends/nests/sharing.h>
+#include <hom/backends/nests/tiles.h>
 #include <hom/backends/optimise/optimise.h>
 
 namespace hom {
@@ -35,6 +36,7 @@ nest::Plan planned(const Program& program, const CompileOptions& options) {
   };
   nest::Plan plan = nest::lower(fast, lowering);
   const cpu::SharingLimits limits = cpu::sharing_limits();
+  nest::tile_kernels(plan);
   nest::share_launches(plan, {limits.least_ns, limits.chunk_ns});
   nest::plan_memory(plan);
   return plan;

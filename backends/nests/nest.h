@@ -241,6 +241,10 @@ struct Loop {
   std::vector<Carry> carries = {};
   /// The last axis counts down: position extent − 1 comes first.
   bool reverse = false;
+  /// Of a loop of two axes whose iterations have no order (no reductions, carries or checks, and no
+  /// store that combines): positions may come in tiles of so many along each axis, row-major inside
+  /// a tile. A matter of speed alone. Along the last axis a multiple of 64. Empty where they come one row after the other.
+  SmallVector<std::int64_t, 2> tile = {};
   Block body;
 };
 

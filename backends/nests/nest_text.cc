@@ -256,6 +256,10 @@ class Printer {
       text += "a" + std::to_string(loop.axes[i]);
     }
     if (loop.reverse) text += " down";
+    if (!loop.tile.empty()) {
+      text +=
+          " in tiles of " + std::to_string(loop.tile[0]) + " by " + std::to_string(loop.tile[1]);
+    }
     for (const Reduction& reduction : loop.reductions) {
       text += ", v" + std::to_string(reduction.result) + " = " +
               std::string(name_of(reduction.combine)) + (reduction.pairwise ? " pairwise(" : "(") +

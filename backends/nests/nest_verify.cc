@@ -273,6 +273,7 @@ class Verifier {
              [&] { return "a loop along " + axis_name(number) + " inside one along it"; });
       is_open_[number] = true;
     }
+    if (!loop.tile.empty()) verify_tile(loop);
     const auto vector = std::find(loop.axes.begin(), loop.axes.end(), kernel_.vector_axis);
     if (vector == loop.axes.end()) return;
     expect(vector + 1 == loop.axes.end(), [&] {
@@ -281,6 +282,23 @@ class Verifier {
     expect(loop.carries.empty() && !loop.reverse, [&] {
       return "the loop along the vector axis " + axis_name(*vector) + " has an order";
     });
+  }
+
+  void verify_tile(const Loop& loop) const {
+    const auto has_order = [](const Statement& statement) {
+      const auto* store = std::get_if<Store>(&statement.is);
+      return std::holds_alternative<Loop>(statement.is) ||
+             std::holds_alternative<Check>(statement.is) ||
+             (store != nullptr && store->combine != Combine::set);
+    };
+    expect(loop.axes.size() == 2 && loop.tile.size() == 2 && loop.tile[0] > 0 && loop.tile[1] > 0 &&
+               loop.tile[1] % 64 == 0,
+           [] {
+             return std::string("tiles of a loop that has not two axes, or not of whole vectors");
+           });
+    expect(loop.reductions.empty() && loop.carries.empty() && !loop.reverse &&
+               std::none_of(loop.body.begin(), loop.body.end(), has_order),
+           [] { return std::string("tiles of a loop that has an order"); });
   }
 
   void verify_reduction(const Reduction& reduction) const {

@@ -22,7 +22,9 @@ std::int64_t grain_of(const Kernel& kernel, const SharingOptions& options) {
   if (ns < options.least_ns || extent < 2) return 0;
   if (kernel.block > 0) return kernel.block;
   const double position_ns = ns / static_cast<double>(extent);
-  const std::int64_t unit = kernel.vector_axis == axis ? vector_unit : 1;
+  const std::int64_t unit = kernel.vector_axis == axis ? vector_unit
+                            : loop->tile.empty()       ? 1
+                                                       : loop->tile[0];
   auto grain = static_cast<std::int64_t>(std::ceil(options.piece_ns / position_ns));
   grain = std::clamp<std::int64_t>((grain + unit - 1) / unit * unit, unit, extent);
   return grain < extent ? grain : 0;

@@ -46,6 +46,17 @@ Combine KernelDrawing::combination(Dtype dtype) {
 
 // ---- loops ----
 
+/// Of two axes, and without an order of its iterations.
+static bool may_have_tiles(const Loop& loop) {
+  if (loop.axes.size() != 2 || !loop.reductions.empty() || !loop.carries.empty() || loop.reverse)
+    return false;
+  return std::all_of(loop.body.begin(), loop.body.end(), [](const nest::Statement& statement) {
+    const auto* store = std::get_if<nest::Store>(&statement.is);
+    return std::holds_alternative<nest::Define>(statement.is) ||
+           (store != nullptr && store->combine == Combine::set);
+  });
+}
+
 template <class Fill>
 void KernelDrawing::inside(Loop loop, Fill&& fill) {
   Block body;
@@ -58,6 +69,10 @@ void KernelDrawing::inside(Loop loop, Fill&& fill) {
   for (; scope_.size() > known; scope_.pop_back()) known_[scope_.back()] = false;
   block_ = outer;
   loop.body = std::move(body);
+  if (may_have_tiles(loop) && !choices_.one_in(4)) {
+    constexpr std::int64_t heights[] = {1, 2, 5, 8, 16, 33};
+    loop.tile = {choices_.among(heights), choices_.one_in(2) ? 64 : 128};
+  }
   for (const nest::Carry& carry : loop.carries) learn(carry.state);
   for (const nest::Reduction& reduction : loop.reductions) learn(reduction.result);
   block_->push_back({std::move(loop)});

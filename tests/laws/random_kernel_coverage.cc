@@ -19,6 +19,7 @@ std::string loop_text(const nest::Kernel& kernel, const nest::Loop& loop) {
   std::string text = "loop of " + std::to_string(loop.axes.size()) + " axes";
   if (kernel.vector_axis == loop.axes.back()) text += ", vectorised";
   if (loop.reverse) text += ", down";
+  if (!loop.tile.empty()) text += ", in tiles";
   if (!loop.carries.empty()) text += ", carrying";
   if (!loop.reductions.empty()) text += ", reducing";
   return text;
@@ -154,6 +155,8 @@ std::string KernelCoverage::missing() const {
                            "loop of 1 axes, down",
                            "loop of 1 axes, down, carrying",
                            "loop of 1 axes, carrying, reducing",
+                           "loop of 2 axes, in tiles",
+                           "loop of 2 axes, vectorised, in tiles",
                            "loop of 2 axes, carrying",
                            "loop of 2 axes, reducing",
                            "loop of 3 axes, reducing"})

@@ -108,7 +108,8 @@ inline nest::Statement combine(std::uint32_t buffer, Value index, Value value, C
 }
 inline nest::Statement loop(SmallVector<Axis, 4> axes, Block body,
                             std::vector<Reduction> reductions = {}) {
-  return {Loop{std::move(axes), std::move(reductions), {}, false, std::move(body)}};
+  return {
+      Loop{.axes = std::move(axes), .reductions = std::move(reductions), .body = std::move(body)}};
 }
 
 /// Each row of a matrix x less its largest element, exponentiated, and divided by the sum of its

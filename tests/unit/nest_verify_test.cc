@@ -85,6 +85,8 @@ TEST(Verify, axes_have_their_loops) {
   });
   expect_refused("the loop along the vector axis a1 has an order",
                  [](Kernel& k) { inner(k, 0).reverse = true; });
+  expect_refused("tiles of a loop that has not two axes",
+                 [](Kernel& k) { inner(k, 0).tile = {8, 64}; });
   expect_refused("splittable, but not one loop without reductions and carries", [](Kernel& k) {
     k.body.push_back({Define{start}}), k.body.pop_back(), k.body.push_back(k.body[0]);
   });

@@ -36,6 +36,7 @@ class KernelPrinter {
   void place(const nest::Loop& loop);
   void plain_loop(const nest::Loop& loop);
   void unrolled_loop(const nest::Loop& loop);
+  void tiled_loop(const nest::Loop& loop, int lanes);
   void chunk_loop(const nest::Loop& loop);
   void chunks(const nest::Loop& loop, ReductionPrinter& reductions, const std::string& from,
               const std::string& to);

@@ -12,6 +12,7 @@ using Form = ReductionPrinter::Form;
 
 void KernelPrinter::place(const Loop& loop) {
   const int lanes = values_.lanes_for(loop, dialect_.vector_bytes());
+  if (!loop.tile.empty()) return tiled_loop(loop, lanes);
   if (lanes > 1) return vector_loop(loop, lanes);
   if (values_.is_worth_unrolling(loop)) return unrolled_loop(loop);
   if (values_.adds_in_chunks(loop, 1)) return chunk_loop(loop);
@@ -78,6 +79,46 @@ void KernelPrinter::unrolled_loop(const Loop& loop) {
     out_.close();
   }
   reductions.end();
+}
+
+// ---- tiles ----
+
+/// Tile after tile: row after row inside, and of a row as many vectors as fit; what no vector
+/// reaches comes last.
+void KernelPrinter::tiled_loop(const Loop& loop, int lanes) {
+  const std::int64_t columns = values_.extent(loop.axes[1]);
+  const std::int64_t whole = columns / lanes * lanes;
+  const bool is_split = values_.is_split(loop);
+  const auto in_tiles = [&](std::size_t which, const std::string& from, const std::string& to) {
+    const std::string tile = "t" + std::to_string(loop.axes[which]);
+    const std::string size = std::to_string(loop.tile[which]);
+    out_.open("for (i64 " + tile + " = " + from + "; " + tile + " < " + to + "; " + tile +
+              " += " + size + ")");
+    out_.line("const i64 " + tile + "_end = " + tile + " + " + size + " < " + to + " ? " + tile +
+              " + " + size + " : " + to + ";");
+    return tile;
+  };
+  const std::string top = in_tiles(
+      0, is_split ? "low" : "0", is_split ? "high" : std::to_string(values_.extent(loop.axes[0])));
+  const auto open_rows = [&] { open_positions(loop.axes[0], top, top + "_end", 1); };
+  if (whole > 0) {
+    const std::string left = in_tiles(1, "0", std::to_string(whole));
+    open_rows();
+    open_positions(loop.axes[1], left, left + "_end", lanes);
+    // Inside a loop of vectors its lanes stay.
+    const int outside = values_.lanes();
+    values_.set_lanes(std::max(lanes, outside));
+    block(loop.body);
+    values_.set_lanes(outside);
+    for (int i = 0; i < 3; ++i) out_.close();
+  }
+  if (whole < columns) {
+    open_rows();
+    open_positions(loop.axes[1], std::to_string(whole), std::to_string(columns), 1);
+    block(loop.body);
+    for (int i = 0; i < 2; ++i) out_.close();
+  }
+  out_.close();
 }
 
 // ---- chunks of ordered reductions ----

@@ -286,6 +286,7 @@ Vec KernelEmitter::call_host(int entry, std::optional<std::int64_t> parameter, D
     for (const Operand& operand : operands)
       numbers.push_back(m_.in_register(operand, static_cast<int>(from.size())));
     cc_.invoke(&call, target, signature);
+    calls_ = true;
     if (parameter) call->setArg(argument++, Imm(*parameter));
     for (const Vec& number : numbers) call->setArg(argument++, number);
     const Vec result = m_.vec(16);
@@ -308,6 +309,7 @@ Vec KernelEmitter::call_host(int entry, std::optional<std::int64_t> parameter, D
   }
   signature.addArg(asmjit::TypeId::kInt64);
   cc_.invoke(&call, target, signature);
+  calls_ = true;
   if (parameter) call->setArg(argument++, Imm(*parameter));
   for (const Gp& place : places) call->setArg(argument++, place);
   call->setArg(argument, Imm(lanes));

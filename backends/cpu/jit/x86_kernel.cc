@@ -35,6 +35,12 @@ asmjit::FuncNode* KernelEmitter::emit() {
   block(kernel_.body);
   cc_.ret();
   cc_.endFunc();
+  // What asmjit (2022-12) moves out of the way of a call may get a register that the caller expects
+  // to find unchanged, without asmjit's knowing that the function changes it.
+  if (calls_) {
+    function->frame().addDirtyRegs(asmjit::x86::rbx, asmjit::x86::rbp, asmjit::x86::r12,
+                                   asmjit::x86::r13, asmjit::x86::r14, asmjit::x86::r15);
+  }
   return function;
 }
 

@@ -58,12 +58,15 @@ class KernelEmitter : public ValueForms {
   void place(const nest::Loop& loop);
   void plain_loop(const nest::Loop& loop);
   void unrolled_loop(const nest::Loop& loop);
-  void chunk_loop(const nest::Loop& loop);
   /// A position that is a number, or known when the kernel runs.
   struct Bound {
     std::optional<Gp> at = {};
     std::int64_t number = 0;
   };
+  template <class Body>
+  void in_steps(const Bound& from, const Bound& to, std::int64_t step, Body&& body);
+  void tiled_loop(const nest::Loop& loop, int lanes);
+  void chunk_loop(const nest::Loop& loop);
   Bound chunks(const nest::Loop& loop, Reductions& reductions, const Bound& from, const Bound& to);
   void neighbours(const nest::Loop& loop, Reductions& reductions, std::int64_t count);
   void vector_loop(const nest::Loop& loop, int lanes);
@@ -73,9 +76,9 @@ class KernelEmitter : public ValueForms {
   /// `to`.
   struct Range {
     /// A register, or null and a number.
-    std::optional<Gp> from;
+    std::optional<Gp> from = {};
     std::int64_t first = 0;
-    std::optional<Gp> to;
+    std::optional<Gp> to = {};
     std::int64_t last = 0;
     std::int64_t step = 1;
     /// Whether there may be no position.
@@ -278,6 +281,8 @@ class KernelEmitter : public ValueForms {
   std::map<std::vector<std::int64_t>, Gp> pointers_;
   std::vector<std::vector<std::int64_t>> pointer_keys_;
   std::vector<Mem> scratch_;
+  /// Whether functions of the host are called.
+  bool calls_ = false;
 };
 
 /// Forgets at its end what was remembered since it began.

@@ -13,6 +13,7 @@ using Kind = Reductions::Kind;
 
 void KernelEmitter::place(const Loop& loop) {
   const int lanes = lanes_for(loop, vector_bytes_);
+  if (!loop.tile.empty()) return tiled_loop(loop, lanes);
   if (lanes > 1) return vector_loop(loop, lanes);
   if (is_worth_unrolling(loop)) return unrolled_loop(loop);
   if (adds_in_chunks(loop, 1)) return chunk_loop(loop);
@@ -149,6 +150,87 @@ void KernelEmitter::unrolled_loop(const Loop& loop) {
   reductions.end();
 }
 
+/// from, from + step, … while below `to`; the body gets a register that it may not change.
+template <class Body>
+void KernelEmitter::in_steps(const Bound& from, const Bound& to, std::int64_t step, Body&& body) {
+  if (!from.at && !to.at && from.number >= to.number) return;
+  const Gp at = m_.gp();
+  const Label next = cc_.newLabel();
+  const Label done = cc_.newLabel();
+  const auto compare = [&] {
+    if (to.at) {
+      cc_.cmp(at, *to.at);
+    } else {
+      cc_.cmp(at, Imm(to.number));
+    }
+  };
+  if (from.at) {
+    cc_.mov(at, *from.at);
+  } else {
+    cc_.mov(at, Imm(from.number));
+  }
+  if (from.at || to.at) {
+    compare();
+    cc_.jge(done);
+  }
+  cc_.bind(next);
+  {
+    const Scope scope(*this);
+    body(at);
+  }
+  cc_.add(at, Imm(step));
+  compare();
+  cc_.jl(next);
+  cc_.bind(done);
+}
+
+// ---- tiles ----
+
+/// Tile after tile: row after row inside, and of a row as many vectors as fit; what no vector
+/// reaches comes last.
+void KernelEmitter::tiled_loop(const Loop& loop, int lanes) {
+  const nest::Axis row = loop.axes[0];
+  const nest::Axis column = loop.axes[1];
+  const std::int64_t whole = extent(column) / lanes * lanes;
+  // Inside a loop of vectors its lanes stay.
+  const int outside = this->lanes();
+  const int inside = std::max(lanes, outside);
+  const Scope scope(*this);
+  set_lanes(inside);
+  hoist(loop);
+  set_lanes(outside);
+  Bound first;
+  Bound last{.number = extent(row)};
+  if (is_split(loop)) {
+    first.at = low_;
+    last.at = high_;
+  }
+  const auto end_of = [&](const Gp& at, std::int64_t size, const Bound& limit) {
+    const Gp end = m_.plus(at, size);
+    const Gp most = limit.at ? *limit.at : m_.gp(limit.number);
+    cc_.cmp(end, most);
+    cc_.cmovg(end, most);
+    return end;
+  };
+  in_steps(first, last, loop.tile[0], [&](const Gp& top) {
+    const Range rows{.from = top, .to = end_of(top, loop.tile[0], last)};
+    in_steps({}, {.number = whole}, loop.tile[1], [&](const Gp& left) {
+      const Range columns{
+          .from = left, .to = end_of(left, loop.tile[1], {.number = whole}), .step = lanes};
+      over_positions(row, rows, loop, [&] {
+        set_lanes(inside);
+        over_positions(column, columns, loop, [&] { block(loop.body); });
+        set_lanes(outside);
+      });
+    });
+    if (whole == extent(column)) return;
+    over_positions(row, rows, loop, [&] {
+      over_positions(column, {.first = whole, .last = extent(column)}, loop,
+                     [&] { block(loop.body); });
+    });
+  });
+}
+
 // ---- chunks of ordered reductions ----
 
 /// The bodies of `count` ≤ 8 neighbouring positions, or vectors of them.
@@ -201,32 +283,7 @@ KernelEmitter::Bound KernelEmitter::chunks(const Loop& loop, Reductions& reducti
     return end;
   }
   // The positions of a chunk have a loop of their own along the same axis.
-  const Gp at = m_.gp();
-  const Label next = cc_.newLabel();
-  const Label done = cc_.newLabel();
-  const auto compare = [&] {
-    if (end.at) {
-      cc_.cmp(at, *end.at);
-    } else {
-      cc_.cmp(at, Imm(end.number));
-    }
-  };
-  if (from.at) {
-    cc_.mov(at, *from.at);
-    compare();
-    cc_.jge(done);
-  } else {
-    cc_.mov(at, Imm(from.number));
-  }
-  cc_.bind(next);
-  {
-    const Scope scope(*this);
-    chunk(at);
-  }
-  cc_.add(at, Imm(terms));
-  compare();
-  cc_.jl(next);
-  cc_.bind(done);
+  in_steps(from, end, terms, chunk);
   return end;
 }
 
