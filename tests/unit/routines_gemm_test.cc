@@ -81,8 +81,7 @@ template <class T>
 std::vector<T> product(const cpu::FmaGemm<T>& gemm, const Operands<T>& operands) {
   std::vector<T> c(operands.size());
   const MatrixView<T>& a = operands.a;
-  Guarded scratch(
-      gemm.scratch_bytes(a.rows, a.columns, operands.b.columns, operands.b.column_stride == 1));
+  Guarded scratch(gemm.scratch_bytes(a, operands.b));
   gemm.multiply(a, operands.b, c.data(), operands.b.columns, scratch.data());
   EXPECT_TRUE(scratch.is_intact());
   return c;
@@ -202,7 +201,7 @@ void check_batches(const cpu::FmaGemm<T>& gemm) {
     b.data = b_elements.data();
     std::vector<T> c(static_cast<std::size_t>(steps.c * count), T(7));
     std::vector<T> expected = c;
-    Guarded scratch(gemm.scratch_bytes(m, k, n, b.column_stride == 1));
+    Guarded scratch(gemm.scratch_bytes(a, b));
     gemm.multiply_batch(a, b, c.data(), c_row, steps, scratch.data());
     EXPECT_TRUE(scratch.is_intact());
     for (std::int64_t i = 0; i < count; ++i) {

@@ -30,8 +30,7 @@ template <class T>
 class ByHom final : public FloatProduct<T> {
  public:
   ByHom(const FmaGemm<T>& gemm, const MatrixView<T>& a, const MatrixView<T>& b)
-      : gemm_(gemm),
-        scratch_bytes_(gemm.scratch_bytes(a.rows, a.columns, b.columns, b.column_stride == 1)) {}
+      : gemm_(gemm), scratch_bytes_(gemm.scratch_bytes(a, b)) {}
   void multiply(const MatrixView<T>& a, const MatrixView<T>& b, T* c,
                 std::byte* scratch) const override {
     gemm_.multiply(a, b, c, b.columns, scratch);

@@ -45,10 +45,11 @@ struct Windows {
 /// Products of `T` for one instruction set.
 template <class T>
 struct FmaGemm {
-  /// What `multiply` needs for products of these extents or fewer rows; 0 where it copies nothing.
-  std::int64_t (*scratch_bytes)(std::int64_t m, std::int64_t k, std::int64_t n, bool b_by_rows);
+  /// What `multiply` needs for operands of these extents and strides, which it does not read, or of
+  /// fewer rows and columns of the result; 0 where it copies nothing.
+  std::int64_t (*scratch_bytes)(const MatrixView<T>& a, const MatrixView<T>& b);
   /// c = a·b, any strides of a and b, rows of c `c_row` elements apart. `scratch` is aligned to 64
-  /// bytes. That of a product serves for each part of it, of fewer rows and columns.
+  /// bytes.
   void (*multiply)(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::int64_t c_row,
                    std::byte* scratch);
   /// The same for each product of a batch, with what it decides decided once.
