@@ -37,10 +37,10 @@ struct Access {
 /// The accesses of a plan and the segments in which each buffer is live: from where it is written
 /// to where that is read for the last time.
 ///
-/// What is used in a loop and defined outside, or in strips, lives through the loop; a buffer that each iteration
-/// writes before it reads it lives inside. A copy to the whole of a buffer ends what it held
-/// before, back to its last use: so a loop's carry is not live between its last use in an iteration
-/// and the copy of its next value.
+/// What is used in a loop and defined outside, or in strips, lives through the loop; a buffer that
+/// each iteration writes before it reads it lives inside. A copy to the whole of a buffer ends what
+/// it held before, back to its last use: so a loop's carry is not live between its last use in an
+/// iteration and the copy of its next value.
 class Liveness {
  public:
   explicit Liveness(const Plan& plan);

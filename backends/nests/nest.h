@@ -243,7 +243,8 @@ struct Loop {
   bool reverse = false;
   /// Of a loop of two axes whose iterations have no order (no reductions, carries or checks, and no
   /// store that combines): positions may come in tiles of so many along each axis, row-major inside
-  /// a tile. A matter of speed alone. Along the last axis a multiple of 64. Empty where they come one row after the other.
+  /// a tile. A matter of speed alone. Along the last axis a multiple of 64. Empty where they come
+  /// one row after the other.
   SmallVector<std::int64_t, 2> tile = {};
   Block body;
 };

@@ -91,7 +91,9 @@ inline void store(nest::Block& block, std::uint32_t buffer, nest::Value index, n
 }
 
 inline nest::Loop loop_over(SmallVector<nest::Axis, 4> axes) {
-  return {std::move(axes), {}, {}, false, {}};
+  nest::Loop loop;
+  loop.axes = std::move(axes);
+  return loop;
 }
 
 /// Runs one kernel on hashes.

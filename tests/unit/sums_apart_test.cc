@@ -1,9 +1,10 @@
 // tests/unit/sums_apart_test.cc -- reductions in loops of their own beside long bodies: the same
 // bits
+#include <hom/backends/nests/sums_apart.h>
+
 #include <gtest/gtest.h>
 
 #include <hom/backends/nests/lower.h>
-#include <hom/backends/nests/sums_apart.h>
 #include <hom/backends/optimise/optimise.h>
 #include <hom/hom.h>
 #include <hom/tests/laws/plan_reference.h>

@@ -37,8 +37,8 @@ struct PlanHost {
   /// with `record`.
   void (*launch)(PlanHost* host, KernelFunction kernel, std::byte* const* arguments,
                  std::int64_t extent, std::int64_t grain);
-  /// Runs `Strips` instruction number `number` of the plan, counted in the order of its text, on the
-  /// pointers of all buffers and the iterations of all loops.
+  /// Runs `Strips` instruction number `number` of the plan, counted in the order of its text, on
+  /// the pointers of all buffers and the iterations of all loops.
   void (*strips)(PlanHost* host, std::uint32_t number, std::byte* const* buffers,
                  const std::int64_t* iterations);
   FailureRecord record = {};

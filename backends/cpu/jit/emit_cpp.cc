@@ -133,8 +133,7 @@ std::string emit_cpp_kernel(const nest::Plan& plan, std::size_t number, int vect
     failures += static_cast<std::int64_t>(plan.kernels[k].failures.size());
   const nest::Kernel& kernel = plan.kernels[number];
   return comment_of(plan, kernel, number) +
-         KernelPrinter(nest::spelled_out(kernel), dialect, failures)
-             .print(number);
+         KernelPrinter(nest::spelled_out(kernel), dialect, failures).print(number);
 }
 
 std::vector<std::string> translation_units(const CppPlan& text, int vector_bytes, std::size_t most,
